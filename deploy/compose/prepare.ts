@@ -4,12 +4,14 @@ import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 /*
- * The first service of docker-compose.yml. It creates the secrets of the cluster and the configuration that contains them. Each
- * component has a separate volume for them, whose owner is the containers' user. Later starts do not change the secrets.
+ * The first service of docker-compose.yml. It creates the secrets of the cluster and the configuration files that contain them, and writes
+ * them into one volume per component. The user of the containers owns the volumes. Later starts do not change the secrets.
+ *
  * `prepare single` configures one NATS and one Redis. `prepare ha` runs after `prepare single`, and configures three NATS nodes and a Redis
- * with a replica and three sentinels. `prepare trust` only gives the NATS nodes the current list of revoked credentials.
+ * with a replica and three sentinels. `prepare trust` only copies the current list of accepted credentials to the NATS nodes.
  */
 
+/** Id of the user and group that all containers run as. */
 const user = 1000;
 const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
@@ -20,18 +22,19 @@ const spareBytes = 1024 ** 3;
 const task = process.argv[2];
 const isHa = task === 'ha';
 
-/** Lines with the current password that Redis and its sentinels write into their own configuration. */
+/** Matches the lines with a password that Redis and its sentinels write into their configuration files. */
 const passwordLine = /^(?:requirepass|masterauth|user default|sentinel auth-pass|sentinel sentinel-pass) /;
 
-const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
-const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
-// A sentinel stores the password without quotes, and cannot read back characters that need them.
+const findOrCreateSecret = (name: string, setting = ''): string =>
+  setting || (readFile(name) ?? randomBytes(24).toString('hex'));
+const redisPassword = findOrCreateSecret('redis/password', process.env['REDIS_PASSWORD']);
+// A sentinel stores the password without quotes, so it could not read back characters that need quotes.
 if (!/^[\w!#$%&()*+,./:;<=>?@[\]^{|}~-]+$/.test(redisPassword)) {
   process.stderr.write('REDIS_PASSWORD must consist of ASCII characters other than spaces, quotes and backslashes.\n');
   process.exit(78);
 }
-const routePassword = secret('trust/route-password');
-const sealSecret = process.env['SEAL_SECRET'] || (kept('ingress/seal-secret') ?? randomBytes(32).toString('hex'));
+const routePassword = findOrCreateSecret('trust/route-password');
+const sealSecret = process.env['SEAL_SECRET'] || (readFile('ingress/seal-secret') ?? randomBytes(32).toString('hex'));
 
 if (task === 'trust') {
   writeTrust();
@@ -58,7 +61,7 @@ function writeNats(nodes: readonly string[]): void {
     // With these two settings, NATS drops the connection of a vanished host after 20 to 30 seconds instead of minutes.
     'ping_interval: "10s"',
     'ping_max: 2',
-    // A connection with as many subscriptions as are allowed takes 250 KiB of the container's 512 MiB.
+    // A connection with 200 subscriptions takes 250 KiB of the container's 512 MiB.
     'max_connections: 1000',
     'max_subscriptions: 200',
     // For workers on other machines, through the profile `outside`.
@@ -77,22 +80,22 @@ function writeNats(nodes: readonly string[]): void {
     `  routes: [${routes.join(', ')}]`,
     '}',
   ]);
-  for (const part of ['ingress', 'runner', 'gpu', 'cli', 'cloud', 'tools']) {
-    write(`${part}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
-    write(`${part}/nats.creds`, needed(`trust/${part}.creds`));
+  for (const component of ['ingress', 'runner', 'gpu', 'cli', 'cloud', 'tools']) {
+    write(`${component}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
+    write(`${component}/nats.creds`, requireFile(`trust/${component}.creds`));
   }
   const password = encodeURIComponent(redisPassword);
-  const bySentinel = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
-  const alone = `redis://:${password}@redis:6379`;
-  for (const part of ['ingress', 'runner']) {
-    write(`${part}/seal-secret`, sealSecret);
-    write(`${part}/redis-url`, isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
+  const sentinelUrl = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
+  const singleUrl = `redis://:${password}@redis:6379`;
+  for (const component of ['ingress', 'runner']) {
+    write(`${component}/seal-secret`, sealSecret);
+    write(`${component}/redis-url`, isHa ? `${sentinelUrl}?sentinel-password=${password}` : singleUrl);
   }
 }
 
-/** Writes the file with the credentials that NATS accepts. The servers read it again on SIGHUP. */
+/** Writes the file that lists the credentials that NATS accepts. NATS servers reload the file on SIGHUP. */
 function writeTrust(): void {
-  write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
+  write('nats/nats-auth.conf', requireFile('trust/nats-auth.conf'));
 }
 
 function writeRedis(name: string, primary?: string): void {
@@ -108,15 +111,15 @@ function writeRedis(name: string, primary?: string): void {
     `requirepass ${redisPassword}`,
     `masterauth ${redisPassword}`,
   ]);
-  // An existing file is kept, because Redis records in it which node is the primary after a failover.
-  const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
-  write(`${name}/redis.conf`, keptWithoutPassword(`${name}/redis.conf`) ?? first);
+  // An existing file is kept, because Redis records the primary node in it after a failover.
+  const initialLines = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
+  write(`${name}/redis.conf`, readWithoutPassword(`${name}/redis.conf`) ?? initialLines);
 }
 
 /** Writes a sentinel's configuration. The sentinel stores its state in the same file. */
 function writeSentinel(name: string): void {
   write(`${name}/password`, redisPassword);
-  const first = [
+  const initialLines = [
     'port 26379',
     'dir /tmp',
     'sentinel resolve-hostnames yes',
@@ -128,33 +131,32 @@ function writeSentinel(name: string): void {
     'sentinel parallel-syncs rtr 1',
   ];
   write(`${name}/sentinel.conf`, [
-    ...(keptWithoutPassword(`${name}/sentinel.conf`) ?? first),
+    ...(readWithoutPassword(`${name}/sentinel.conf`) ?? initialLines),
     `requirepass ${redisPassword}`,
     `sentinel sentinel-pass ${redisPassword}`,
     `sentinel auth-pass rtr ${redisPassword}`,
   ]);
 }
 
-/** Returns the lines of a configuration that its server rewrites, without those with a password; undefined if there is no file. */
-function keptWithoutPassword(name: string): string[] | undefined {
-  return kept(name)
+/** Reads a configuration file that its server rewrites. Returns the lines without a password; undefined if there is no file. */
+function readWithoutPassword(name: string): string[] | undefined {
+  return readFile(name)
     ?.split('\n')
     .filter((line) => !passwordLine.test(line));
 }
 
-/** Returns the content of a file of a volume; undefined if the file does not exist. */
-function kept(name: string): string | undefined {
+/** Reads a file of a volume. Returns undefined if the file does not exist. */
+function readFile(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
 /**
- * Returns the content of a required file of a volume. It is required because NATS without its authorization file would accept every
- * connection.
+ * Reads a required file of a volume. Without its authorization file, NATS would accept every connection.
  * @throws Error if the file is missing or empty
  */
-function needed(name: string): string {
-  const content = kept(name);
+function requireFile(name: string): string {
+  const content = readFile(name);
   if (!content) throw new Error(`${join(volumes, name)} is missing from its volume`);
   return content;
 }

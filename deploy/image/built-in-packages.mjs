@@ -1,9 +1,9 @@
 import manifest from '../../package.json' with { type: 'json' };
-import { packagesBeside } from '../../services/rtr/build/programs.ts';
+import { externalPackages } from '../../services/rtr/build/programs.ts';
 
 /*
- * Prints the packages that are built into the programs and pages, or only build them. They can be removed after the build.
+ * Prints the packages that can be removed after the build: they are bundled into the programs and pages, or were needed only to build them.
  */
 
-const names = Object.keys(manifest.dependencies).filter((name) => !packagesBeside.includes(name));
-process.stdout.write(`${names.join(' ')}\n`);
+const packages = Object.keys(manifest.dependencies).filter((name) => !externalPackages.includes(name));
+process.stdout.write(`${packages.join(' ')}\n`);

@@ -1,8 +1,8 @@
 import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flags.mjs';
 
 /*
- * Prints the script that is the image's entry point. It becomes a single process, which receives the signals itself, and has the Node flags
- * that `rtr up` gives its services.
+ * Prints the script that is the image's entry point. The script replaces itself with Node, so Node receives all signals. Node runs with the
+ * flags that `rtr up` gives its services.
  */
 
 process.stdout.write(`#!/bin/sh

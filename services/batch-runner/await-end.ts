@@ -1,9 +1,9 @@
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 
 /**
- * Waits until a request has ended and is recorded. Cancels it if the signal aborts.
- * @param end never settles if the request is cancelled
- * @returns how the request ended; undefined if it was cancelled
+ * Waits until a request has ended and is recorded. Cancels the request if the signal aborts.
+ * @param end promise of the end of the request; never settles if the request is cancelled
+ * @returns the end of the request; undefined if the request was cancelled
  */
 export async function awaitEnd<End>(
   end: Promise<End>,

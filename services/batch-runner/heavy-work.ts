@@ -2,12 +2,12 @@ import type { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Bytes of a request or an answer from which reading it counts as heavy work. Reading needs several times as many bytes of memory, so that
- * the process may run out of memory and die.
+ * Reading a request or an answer of at least this many bytes counts as heavy work. Reading needs several times as many bytes of memory, so
+ * that the process may run out of memory and die.
  */
 export const heavyBytes = 4 * 1024 * 1024;
 
-/** Number of processes that have died during the same task from which the task is not tried again. */
+/** A task is not tried again after this many processes have died during it. */
 const maxDeaths = 2;
 
 /** The heavy work on one batch line or one response. It may begin and end several times. */
@@ -23,9 +23,9 @@ export interface HeavyTask {
 }
 
 /**
- * Runs the heavy tasks of this process one at a time. That bounds the memory of the process, and identifies the task during which it died.
- * After two such deaths, a task is not tried again. Waiting for a worker, a slot or an answer does not count as heavy work, because the
- * death of a process at such a time does not point to a task.
+ * Runs the heavy tasks of this process one at a time. That bounds the memory of the process, and identifies the task during which the
+ * process died. After two such deaths, a task is not tried again. Waiting for a worker, a slot or an answer does not count as heavy work,
+ * because the death of a process at such a time does not point to a task.
  */
 export class HeavyWork {
   readonly #unfinishedWork: Pick<UnfinishedWork, 'begin' | 'end'>;

@@ -98,9 +98,9 @@ await runService(async (environment, releases) => {
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());
   const { keys, users, teams } = accounts;
-  const identitiesOf = { keys, users, teams, issuers: () => registry.current().token_issuers };
-  const identities = new BackgroundIdentities({ ...identitiesOf, class: 'low' });
-  const requesterIdentities = new BackgroundIdentities({ ...identitiesOf, class: undefined });
+  const identitySources = { keys, users, teams, issuers: () => registry.current().token_issuers };
+  const identities = new BackgroundIdentities({ ...identitySources, class: 'low' });
+  const requesterIdentities = new BackgroundIdentities({ ...identitySources, class: undefined });
   onKeyChange(broker, () => {
     identities.clear();
     requesterIdentities.clear();

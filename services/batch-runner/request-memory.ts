@@ -2,23 +2,23 @@ import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** Reserves the memory of one request and of everything that it refers to. Also begins and ends the heavy work on it. */
+/** Reserves the memory of one request and of everything that it refers to. Also begins and ends the heavy work on the request. */
 export class RequestMemory {
   readonly #requestBudget: MemoryBudget;
   readonly #heavyTask: HeavyTask;
   /** Bytes that the caller has reserved for the request, and that `grow` has not used yet. */
-  #reserved: number;
-  #size = 0;
+  #reservedBytes: number;
+  #requestBytes = 0;
   #takenBytes = 0;
 
   /**
    * @param requestBudget memory budget of all requests of this process
-   * @param reserved bytes of the budget that the caller has reserved for the request, and that it releases itself
+   * @param reservedBytes bytes of the budget that the caller has reserved for the request, and releases itself
    */
-  constructor(requestBudget: MemoryBudget, heavyTask: HeavyTask, reserved = 0) {
+  constructor(requestBudget: MemoryBudget, heavyTask: HeavyTask, reservedBytes = 0) {
     this.#requestBudget = requestBudget;
     this.#heavyTask = heavyTask;
-    this.#reserved = reserved;
+    this.#reservedBytes = reservedBytes;
   }
 
   /**
@@ -27,14 +27,14 @@ export class RequestMemory {
    * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
   async grow(bytes: number): Promise<void> {
-    const missing = Math.max(0, bytes - this.#reserved);
-    if (missing > 0 && !this.#requestBudget.take(missing))
+    const missingBytes = Math.max(0, bytes - this.#reservedBytes);
+    if (missingBytes > 0 && !this.#requestBudget.take(missingBytes))
       throw new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
         retryAfter: 2,
       });
-    this.#reserved -= bytes - missing;
-    this.#takenBytes += missing;
-    this.#size += bytes;
+    this.#reservedBytes -= bytes - missingBytes;
+    this.#takenBytes += missingBytes;
+    this.#requestBytes += bytes;
     await this.beginIfLarge();
   }
 
@@ -52,10 +52,10 @@ export class RequestMemory {
    * @throws RouterError as `beginHeavyWork` does
    */
   async beginIfLarge(): Promise<void> {
-    if (this.#size >= heavyBytes) await this.beginHeavyWork();
+    if (this.#requestBytes >= heavyBytes) await this.beginHeavyWork();
   }
 
-  /** Ends the heavy work. To be called before the request waits, or once a worker has it. */
+  /** Ends the heavy work. Call it before the request waits, or once a worker has the request. */
   endHeavyWork(): void {
     this.#heavyTask.end();
   }

@@ -32,7 +32,7 @@ export class RunnerMetrics {
     const registers = [registry];
     this.#lines = new Counter({
       name: 'rtr_batch_lines_total',
-      help: 'Requests of batches whose result this runner has recorded, by whether it is an answer or an error',
+      help: 'Requests of batches with a result that this runner has recorded, by outcome: succeeded or errored',
       labelNames: ['outcome'],
       registers,
     });
@@ -82,7 +82,7 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
     registers,
     collect: () => running.set(slots.running),
   });
-  const count = <Label extends string>(
+  const addCounter = <Label extends string>(
     name: string,
     help: string,
     labelNames: readonly Label[],
@@ -99,10 +99,13 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
       },
     });
   };
-  count('rtr_batch_lines_gave_way_total', 'Requests of batches that were stopped for a live request', [], (counter) =>
-    counter.inc(slots.preemptions),
+  addCounter(
+    'rtr_batch_lines_gave_way_total',
+    'Requests of batches that were stopped for a live request',
+    [],
+    (counter) => counter.inc(slots.preemptions),
   );
-  count(
+  addCounter(
     'rtr_background_jobs_total',
     'Jobs of background work, by queue and outcome',
     ['queue', 'outcome'],
@@ -148,13 +151,14 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
   });
   const standstill: Gauge = new Gauge({
     name: 'rtr_batch_standstill_seconds',
-    help: 'Time since the batch that stands still for longest has progressed, of those that wait for no limit; absent while Redis is away',
+    help: 'Longest time without progress of any unfinished batch that does not wait for a limit; absent while Redis is unreachable',
     registers,
     collect: async () => {
       const openBatches = await readBatches();
-      const going = openBatches?.filter((batch) => !isOver(batch) && !isLimited(batch));
-      if (!going) standstill.remove();
-      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - findLastProgress(batch))) / 1_000);
+      const unlimitedBatches = openBatches?.filter((batch) => !isOver(batch) && !isLimited(batch));
+      if (!unlimitedBatches) standstill.remove();
+      else
+        standstill.set(Math.max(0, ...unlimitedBatches.map((batch) => Date.now() - findLastProgress(batch))) / 1_000);
     },
   });
 }

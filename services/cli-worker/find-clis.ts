@@ -24,8 +24,8 @@ const knownModels: Readonly<Record<KnownCliKind, string[]>> = {
 };
 
 /**
- * Finds the command-line agents with built-in support on the PATH. Only reads files and variables and starts no program, so it takes only a
- * few milliseconds.
+ * Finds the command-line agents with built-in support on the PATH. Reads files and variables and starts no program, so it takes a few
+ * milliseconds.
  */
 export async function findClis(environment: Environment): Promise<FoundCli[]> {
   const kinds = Object.keys(logins) as KnownCliKind[];

@@ -40,10 +40,10 @@ interface AnswerWriter<Piece> {
   end: (outcome: Outcome) => JobEnd;
 }
 
-/** Maximum number of processes that are tried for one job, if each exits before it answers. */
+/** Maximum number of processes that are tried for one job. The next process is tried if one exits before it answers. */
 const maxTries = 3;
 
-/** Errors that the request or its rate has caused, so the process that reports them stays usable. */
+/** Errors with a cause in the request or its rate. The process that reports such an error stays usable. */
 const requestErrorCodes: ReadonlySet<ErrorCode> = new Set([
   'invalid_request',
   'context_length_exceeded',
@@ -97,7 +97,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
   }
 
   /**
-   * Serves a request with up to `maxTries` processes. A ready process may exit just when it is leased, and others with it. If a process
+   * Serves a request with up to `maxTries` processes. A ready process may exit just when it is leased, and so may the next. If a process
    * exits before it has answered anything, the next process is tried.
    */
   async function converse(request: Request, answer: AnswerWriter<Piece>, signal: AbortSignal): Promise<JobEnd> {

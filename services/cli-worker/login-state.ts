@@ -19,15 +19,15 @@ const maxRetryMs = 480_000;
 const checkMs = 1_000;
 
 /**
- * Tracks whether the CLI is signed in to its upstream, from the results of its requests. While the login is invalid the worker accepts no
- * jobs, because each would fail. When the file of the login has changed, or after a while, the worker accepts jobs again. The next job then
- * shows whether the login is valid.
+ * Tracks whether the CLI is signed in to its upstream. The results of its requests show this. While the login is invalid the worker accepts
+ * no jobs, because each would fail. When the file of the login has changed, or after a while, the worker accepts jobs again. The next job
+ * then shows whether the login is valid.
  */
 export class LoginState {
   readonly #options: LoginStateOptions;
   /** Consecutive refusals of the login by the upstream. */
   #refusals = 0;
-  /** When the worker will accept jobs again, in ms since 1970; undefined while the login is not known to be invalid. */
+  /** When the worker will accept jobs again, in ms since 1970; undefined unless the login is invalid. */
   #retryAt: number | undefined;
   #fileChangedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;

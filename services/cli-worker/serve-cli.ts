@@ -35,14 +35,14 @@ export interface ServeOptions {
 export interface ServedCli {
   formats: string[];
   capabilities: readonly Capability[];
-  /** The features of client formats that the CLI refuses; see `lackedFeatures`. */
+  /** The features of client formats that the CLI refuses; see `findRefusedFeatures`. */
   lacks: readonly string[];
   handler: JobHandler;
   countProcesses: () => ProcessCounts;
   close(): Promise<void>;
 }
 
-/** Starts the processes of a CLI, finds out what its installed version supports, and serves jobs with them. */
+/** Starts the processes of a CLI, probes its installed version, and creates the handler that serves jobs with the processes. */
 export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options: ServeOptions): Promise<ServedCli> {
   const {
     starter,
@@ -71,7 +71,7 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
   });
   const capabilities = [...cli.capabilities, ...(await probeVersion(cli, options))];
   const hasCapability = (capability: Capability): boolean => capabilities.includes(capability);
-  const takes = {
+  const modelTraits = {
     takesImages: hasCapability('vision'),
     takesTools: hasCapability('tools'),
     takesSchemas: hasCapability('json'),
@@ -79,12 +79,12 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
   return {
     formats: findClientFormats(dialogue.translations, dialogue.upstream),
     capabilities,
-    lacks: findRefusedFeatures(dialogue.translations, { model: 'any', ...takes }),
+    lacks: findRefusedFeatures(dialogue.translations, { model: 'any', ...modelTraits }),
     handler: createHandleJob({
       dialogue,
       leaseSession: (signal) => processes.lease(signal),
       models,
-      modelTraits: takes,
+      modelTraits,
       traceName,
       usageChunk,
       timeouts,
@@ -96,7 +96,7 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
   };
 }
 
-/** Finds out what the installed version supports besides `capabilities`; empty if that cannot be found out. */
+/** Finds the capabilities that the installed version has besides `capabilities`. Returns none if the probe fails. */
 async function probeVersion<Request, Piece>(
   cli: Cli<Request, Piece>,
   { starter, models, root, startMs, log }: ServeOptions,
@@ -108,7 +108,7 @@ async function probeVersion<Request, Piece>(
     if (foundCapabilities.length === 0) log.warn('this version of the CLI takes no tools of clients; a newer one may');
     return foundCapabilities;
   } catch (error) {
-    log.warn({ err: error }, 'what this version of the CLI can do could not be found out: it takes no tools');
+    log.warn({ err: error }, 'the capabilities of this version of the CLI could not be probed: it takes no tools');
     return [];
   } finally {
     await workspace.remove().catch((error: unknown) => log.warn({ err: error }, 'a folder could not be removed'));

@@ -45,7 +45,7 @@ export class LimitedSlots {
   applyLimits(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
-      const slots = this.#slotsFor(limit);
+      const slots = this.#computeSlots(limit);
       const until = now + Math.min(maxWindowMs, limit.resetMs);
       const resetsAt = now + limit.resetMs;
       if (slots < this.#options.slots) this.#slotsByLimit.set(limit.name, { slots, until, resetsAt });
@@ -58,7 +58,7 @@ export class LimitedSlots {
     clearTimeout(this.#timer);
   }
 
-  #slotsFor({ unit, limit, remaining }: RateLimit): number {
+  #computeSlots({ unit, limit, remaining }: RateLimit): number {
     if (remaining === 0) return 0;
     const { slots } = this.#options;
     const remainingPart = limit === undefined || limit === 0 ? 1 : remaining / limit;

@@ -9,7 +9,7 @@ import { ModelFollower } from './model-follower.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { deriveOrigin } from './providers/derive-origin.ts';
 import { findProvider } from './providers/provider-of.ts';
-import { listClientFormats, createLackedFeatures } from './providers/provider-routes.ts';
+import { listClientFormats, createLackFinder } from './providers/provider-routes.ts';
 import { ProviderUpstream } from './provider-upstream.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { describeNamedModels, readModels } from './read-models.ts';
@@ -42,7 +42,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     describeNamedModels(modelSource, []),
   );
   releases.add('model follower', () => follower.close());
-  const findLacks = createLackedFeatures(provider, translations);
+  const findLacks = createLackFinder(provider, translations);
 
   return {
     kind: config.PROVIDER,

@@ -35,7 +35,7 @@ export class ModelFollower {
     return this.#models;
   }
 
-  /** Stops polling. Settles when the current read has ended, at the latest after its timeout. */
+  /** Stops polling. Resolves when the current read has ended, at the latest after its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -45,7 +45,7 @@ export class ModelFollower {
     const { signal } = this.#stop;
     let isFirst = true;
     while (!signal.aborted) {
-      if (!isFirst) await sleep(this.#pauseMs(), undefined, { signal }).catch(() => undefined);
+      if (!isFirst) await sleep(this.#computePauseMs(), undefined, { signal }).catch(() => undefined);
       isFirst = false;
       if (!signal.aborted) await this.#poll();
     }
@@ -66,7 +66,7 @@ export class ModelFollower {
     }
   }
 
-  #pauseMs(): number {
+  #computePauseMs(): number {
     const { everyMs } = this.#options;
     const ms = this.#failures === 0 ? everyMs : Math.min(everyMs, firstRetryMs * 2 ** (this.#failures - 1));
     return ms * (0.8 + Math.random() * 0.4);

@@ -43,7 +43,7 @@ type TranslationRoute = Pick<ProviderRoute, 'translation' | 'adapt' | 'compacts'
 
 const noChanges: RequestChanges = {};
 
-/** One provider, as jobs are served with it. */
+/** Serves jobs with one provider. */
 export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequest> {
   readonly noun = 'provider';
   readonly models: ProviderUpstreamOptions['models'];
@@ -67,9 +67,9 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
 
   /** Returns the route to take if the provider lacks the path of `route`; undefined if there is no other. */
   findOtherRoute({ job, model: { id }, read }: ParsedJob, route: ProviderRoute): ProviderRoute | undefined {
-    const lacks = (format: string): boolean =>
+    const isRefused = (format: string): boolean =>
       format === route.format.name || isFormatRefused(this.#refusals, id, format, read.request);
-    const other = this.#routes.choose(id, job.format, lacks);
+    const other = this.#routes.choose(id, job.format, isRefused);
     return other === route ? undefined : other;
   }
 
@@ -82,8 +82,8 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
       effort === undefined ? translated : withEffort(translated, effort, route.format === messagesUpstream);
     const written: ProviderRequest = this.#writer.write(parsed, route, request);
     const refusableEffort = effort === undefined ? leastEffort : undefined;
-    const hasOther = changes.isInOtherFormat !== true && this.#routes.list(model.id, job.format).length > 1;
-    if (!hasOther && refusableEffort === undefined) return written;
+    const hasOtherRoute = changes.isInOtherFormat !== true && this.#routes.list(model.id, job.format).length > 1;
+    if (!hasOtherRoute && refusableEffort === undefined) return written;
     written.retry = new RefusalRetry({ preparer: this, parsed, route, changes, leastEffort: refusableEffort });
     written.onStatus = written.retry.noteStatus;
     return written;

@@ -14,17 +14,17 @@ export interface RateLimit {
 const defaultWindowMs = 60_000;
 
 /** Matches, for example, `anthropic-ratelimit-input-tokens-remaining`: the limit's name comes first, then the property. */
-const messagesName = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
+const messagesHeader = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
 
 /**
  * Matches, for example, `x-ratelimit-remaining-tokens`: the property comes first, then the limit's name. Some providers have a single limit
  * without a name.
  */
-const chatName = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
+const chatHeader = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
 
 /**
- * Reads the rate limits from an answer's headers, in the names of Anthropic (API reference, "Rate limits") and of OpenAI (API reference,
- * "Rate limits"). Azure, Groq, Cerebras, Together, Mistral and others use OpenAI's names.
+ * Reads the rate limits from the headers of an answer. Supports the header names of Anthropic (API reference, "Rate limits") and of OpenAI
+ * (API reference, "Rate limits"). Azure, Groq, Cerebras, Together, Mistral and others use OpenAI's names.
  * @param now milliseconds since 1970
  */
 export function readRateLimits(headers: IncomingHttpHeaders, now: number): RateLimit[] {
@@ -38,15 +38,15 @@ export function readRateLimits(headers: IncomingHttpHeaders, now: number): RateL
     const remainingCount = readCount(remaining);
     if (remainingCount === undefined) return [];
     const unit = name.includes('token') ? 'tokens' : 'requests';
-    const resetMs = readReset(reset, now) ?? windowMsOf(name);
+    const resetMs = readReset(reset, now) ?? findWindowMs(name);
     return [{ name, unit, limit: readCount(limit), remaining: remainingCount, resetMs }];
   });
 }
 
 function parseHeaderName(header: string): [string | undefined, string | undefined] {
-  const messages = messagesName.exec(header);
+  const messages = messagesHeader.exec(header);
   if (messages) return [messages[1], messages[2]];
-  const chat = chatName.exec(header);
+  const chat = chatHeader.exec(header);
   return chat ? [chat[2] ?? 'requests', chat[1]] : [undefined, undefined];
 }
 
@@ -55,7 +55,7 @@ function readCount(text: string | undefined): number | undefined {
   return Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function windowMsOf(name: string): number {
+function findWindowMs(name: string): number {
   if (name.endsWith('second')) return 1000;
   return defaultWindowMs;
 }

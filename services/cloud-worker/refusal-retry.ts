@@ -12,7 +12,7 @@ export interface ProviderRequest extends WrittenRequest {
   retry?: RefusalRetry;
 }
 
-/** How a request differs from the first choice, because the provider has refused that. */
+/** The difference between a request and the first choice, which the provider has refused. */
 export interface RequestChanges {
   isInOtherFormat?: boolean;
   effort?: string;
@@ -34,7 +34,7 @@ export interface RefusalRetryParts {
   leastEffort: MinimalEffort | undefined;
 }
 
-/** What a provider has refused; remembered for the model if the changed request is answered. */
+/** A feature that a provider has refused. It is remembered for the model if the changed request is answered. */
 interface Refusal {
   feature: string;
   replacement?: string;
@@ -63,7 +63,7 @@ export class RefusalRetry {
     if (status !== noSuchPath && status !== badRequest) this.#parts = undefined;
   };
 
-  /** Returns the request to send after an error, and what has been refused; undefined if no change helps. */
+  /** Returns the request to send after an error, and the refused feature; undefined if no change helps. */
   change(error: unknown): { request: ProviderRequest; refusal: Refusal } | undefined {
     if (!this.#parts) return undefined;
     const { preparer, parsed, route, changes, leastEffort } = this.#parts;
@@ -72,7 +72,8 @@ export class RefusalRetry {
     const mayTakeOther = changes.isInOtherFormat !== true && (this.#status === noSuchPath || lacksTools);
     const otherRoute = mayTakeOther ? preparer.findOtherRoute(parsed, route) : undefined;
     if (otherRoute) {
-      // A request for a model that does not exist also gets this status, at every path. The changed request shows whether it is the path.
+      // A request for a model that does not exist also gets this status, at every path. The changed request shows whether the path is the
+      // reason.
       const request = preparer.prepare(parsed, otherRoute, { ...changes, isInOtherFormat: true });
       return { request, refusal: { feature: lacksTools ? toolsFeature(format) : format } };
     }
@@ -83,7 +84,7 @@ export class RefusalRetry {
   }
 }
 
-/** Sends a request. After a refusal, sends a changed request. If that is answered, remembers the refusals for the model. */
+/** Sends a request. After a refusal, sends a changed request. If the changed request is answered, remembers the refusals for the model. */
 export async function sendWithRetries(
   first: ProviderRequest,
   send: (request: ProviderRequest) => Promise<JobEnd>,
@@ -105,7 +106,7 @@ export async function sendWithRetries(
   }
 }
 
-/** Whether requests in a format are known to be refused for a model. */
+/** Returns whether requests in a format are known to be refused for a model. */
 export function isFormatRefused(memory: ModelRefusals, model: string, format: string, request: JsonObject): boolean {
   return memory.isRefused(model, format) || (hasTools(request) && memory.isRefused(model, toolsFeature(format)));
 }
@@ -119,7 +120,7 @@ function hasTools({ tools }: JsonObject): boolean {
   return Array.isArray(tools) && tools.length > 0;
 }
 
-/** Matches the wording of OpenAI for gpt-5.4 and later. */
+/** Returns whether an error names the responses path, in the wording of OpenAI for gpt-5.4 and later. */
 function namesResponsesPath(error: unknown): boolean {
   return error instanceof RouterError && error.param === 'reasoning_effort' && error.message.includes('/v1/responses');
 }

@@ -1,12 +1,12 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Provider } from './providers/provider.ts';
 
-/** Least number of milliseconds between two log lines about the same problem. */
+/** Minimum milliseconds between two log lines about the same problem. */
 const quietMs = 60_000;
 
 /**
- * Creates a function that logs statuses on which only the operator can act, such as that of a refused key or an empty account. Clients only
- * see a failed upstream. Each problem is logged at most once a minute.
+ * Creates a function that logs statuses that only the operator can resolve, such as the status for a refused key or an empty account.
+ * Clients see only that the upstream failed. Each problem is logged at most once a minute.
  */
 export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Logger): (status: number) => void {
   const loggedAt = new Map<string, number>();

@@ -64,7 +64,7 @@ export interface ConsoleParts {
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
-  /** The ejections of workers, which are sent with the stats. */
+  /** The ejections of workers, which the stats contain. */
   ejections: Pick<SharedEjections, 'listOwn' | 'onList'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
@@ -122,7 +122,7 @@ export function openConsole(parts: ConsoleParts): Console {
     log,
     releases,
   } = parts;
-  const about: RouterFacts = {
+  const routerFacts: RouterFacts = {
     ...parts.about,
     managesCredentials: authority !== undefined,
     records: parts.recordings.isOn,
@@ -158,12 +158,12 @@ export function openConsole(parts: ConsoleParts): Console {
     signOutPage: oidc.signOutPage,
     publicUrl,
   };
-  const sharedParts = createUsageParts({ accounts, usage, refusals, limits, prices, log });
+  const usageParts = createUsageParts({ accounts, usage, refusals, limits, prices, log });
   const operations = [
     ...accountOperations(apiParts),
-    ...usageOperations(sharedParts),
+    ...usageOperations(usageParts),
     ...agentSessionOperations({
-      ...sharedParts,
+      ...usageParts,
       sessions: parts.sessions,
       running: () => board.listCurrent().flatMap(({ turns }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
@@ -176,7 +176,7 @@ export function openConsole(parts: ConsoleParts): Console {
       workers,
       history,
       registry: () => registry.current(),
-      known: {
+      modelFacts: {
         priceOf: (tier, model) => prices.priceOf(tier, model),
         speedOf: (tier, model) => meter.modelSpeeds.find(tier, model),
       },
@@ -193,7 +193,7 @@ export function openConsole(parts: ConsoleParts): Console {
     oidc: oidc.routes,
     operations,
     signedInRoutes: [
-      liveRoutes({ accounts, feed, about }),
+      liveRoutes({ accounts, feed, routerFacts }),
       mcpAccountLinkRoutes({ accounts, log, connections, publicUrl }),
       programRoutes({ accounts, log, programs, announce }),
     ],

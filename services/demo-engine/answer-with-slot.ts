@@ -15,7 +15,7 @@ export interface AnswerStart {
 }
 
 /**
- * Waits for a slot, counts the answer, and sends the answer, or the error that the demo options request.
+ * Waits for a slot, counts the answer, and sends it. If the demo options request an error, sends the error instead.
  * @throws RouterError `overloaded`; the signal's reason when the client disconnects; the errors of `send`
  */
 export async function answerWithSlot(

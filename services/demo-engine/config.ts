@@ -3,22 +3,27 @@ import { setting } from '#shared/core/load-config.ts';
 
 /** Settings of the demo engine. `request/demo-options.ts` describes the faults and variants of `DEMO_OPTIONS`. */
 export const demoEngineSettings = z.object({
-  PORT: setting.integer('Port the demo engine listens on; 0 takes a free one.', 0, 0, 65_535),
+  PORT: setting.integer('Port the demo engine listens on; 0 takes a free port.', 0, 0, 65_535),
   HOST: setting.text('Address the demo engine listens on.', '127.0.0.1'),
   DEMO_MODELS: setting.text('Model ids the demo engine offers, separated by commas.', 'demo'),
   DEMO_OPERATIONS: setting.optionalText(
-    'What single models do, as "embedder=embed ranker=rank writer=generate+complete"; all others do everything.',
+    'Operations of single models, such as "embedder=embed ranker=rank writer=generate+complete"; all other models do every operation.',
   ),
   DEMO_CONTEXT_WINDOW: setting.integer('Tokens of input and output together.', 131_072, 16, 100_000_000),
-  DEMO_SLOTS: setting.integer('Requests the demo engine answers at once; further ones wait.', 256, 1, 100_000),
+  DEMO_SLOTS: setting.integer(
+    'Requests that the demo engine answers at the same time; further requests wait.',
+    256,
+    1,
+    100_000,
+  ),
   DEMO_FIRST_TOKEN_DELAY_MS: setting.integer('Milliseconds before the first token.', 0, 0, 600_000),
   DEMO_TOKENS_PER_SECOND: setting.integer(
-    'Tokens a second of each answer; 0 is as fast as possible.',
+    'Tokens per second of each answer; 0 is as fast as possible.',
     200,
     0,
     1_000_000,
   ),
-  DEMO_OPTIONS: setting.optionalText('Options of every request, as "fault=drop fault_after_tokens=5".'),
+  DEMO_OPTIONS: setting.optionalText('Options of every request, such as "fault=drop fault_after_tokens=5".'),
   LOG_LEVEL: setting.choice('Least severe log lines to print.', 'info', ['debug', 'info', 'warn', 'error']),
   LOG_FORMAT: setting.choice('How log lines look: auto is pretty in a terminal.', 'auto', ['auto', 'json', 'pretty']),
 });

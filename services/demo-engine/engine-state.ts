@@ -1,7 +1,7 @@
-/** How an answer ended: complete, aborted by its client, or failed because its options requested it or by a defect. */
+/** How an answer ended: complete, aborted by its client, or failed. An answer fails if its options request it, or by a defect. */
 export type Ending = 'finished' | 'aborted' | 'faulted';
 
-/** Facts about one answer that are safe to show: names and numbers, but no content. */
+/** Facts about one answer that are safe to show: names and numbers, without content. */
 export interface AnswerFacts {
   id: string;
   model: string;

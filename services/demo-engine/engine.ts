@@ -8,17 +8,17 @@ import { Slots } from './slots.ts';
 
 export interface Engine {
   models: readonly string[];
-  /** Operations of single models; models that are not listed do everything. */
+  /** Operations of single models. Models that are not listed do every operation. */
   operations: ReadonlyMap<string, readonly string[]>;
   contextWindow: number;
   defaults: DemoOptions;
   slots: Slots;
   state: EngineState;
-  /** Time of the start in seconds since 1970, which is `created` of the models. */
+  /** Time of the start, in seconds since 1970. Shown as `created` of the models. */
   startedAt: number;
 }
 
-/** The demo engine's name, which is `owned_by` of its models and `engine` of `/version`. */
+/** The demo engine's name. Shown as `owned_by` of its models, and as `engine` of `/version`. */
 export const engineName = 'rtr-demo';
 
 /**

@@ -69,7 +69,7 @@ export async function handleCompletion(
   });
 }
 
-/** @throws RouterError unless there is exactly one prompt, and it is a text */
+/** @throws RouterError if there are no or several prompts, or if the prompt is not a text */
 function readOnlyPrompt(prompt: string | string[] | number[] | number[][]): string {
   if (typeof prompt === 'string') return prompt;
   const [first, ...others] = prompt;
@@ -78,21 +78,21 @@ function readOnlyPrompt(prompt: string | string[] | number[] | number[][]): stri
   throw new RouterError('unsupported_parameter', 'This engine continues one text.', { param: 'prompt' });
 }
 
-/** First token of every answer whose request has no `answer_tokens`. */
+/** First token of every answer without `answer_tokens`. */
 const firstToken = ' This';
 
-/** Largest number of tokens of filler that are compared with the end of a prompt. */
+/** Maximum tokens of filler that are compared with the end of a prompt. */
 const maxComparedTokens = 20_000;
 
 /**
- * Returns the text for a prompt, and its beginning if the prompt already ends with it (`beginning`; otherwise empty), so that an
- * interrupted text continues unchanged.
+ * Returns the text for a prompt. `beginning` is the part of the text with which the prompt already ends, or empty. An interrupted text can
+ * therefore continue unchanged.
  */
 function composeContent(prompt: string, suffix: string, demo: DemoOptions): { content: string; beginning: string } {
   const { answer_tokens: tokens } = demo;
   const filler = tokens === undefined ? undefined : makeFillerText(Math.min(tokens, maxComparedTokens));
-  const first = filler === undefined ? firstToken : makeFillerText(1);
-  for (let at = prompt.indexOf(first); at >= 0; at = prompt.indexOf(first, at + 1)) {
+  const startText = filler === undefined ? firstToken : makeFillerText(1);
+  for (let at = prompt.indexOf(startText); at >= 0; at = prompt.indexOf(startText, at + 1)) {
     const beginning = prompt.slice(at);
     const content = filler ?? composeText(removeDemoLine(prompt.slice(0, at)), suffix);
     if (content.startsWith(beginning)) return { content, beginning };

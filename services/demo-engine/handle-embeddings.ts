@@ -30,7 +30,7 @@ export async function handleEmbeddings(
     demo: options,
   } = parseBody(embeddingsRequestSchema, body);
   requireModel(engine, model, 'embed');
-  const inputs = toInputs(input);
+  const inputs = listInputs(input);
   if (inputs.length === 0) throw new RouterError('invalid_request', 'The input is empty.', { param: 'input' });
   const [first] = inputs;
   const demo = resolveDemoOptions(
@@ -39,7 +39,7 @@ export async function handleEmbeddings(
     typeof first === 'string' ? findDemoWords(first) : undefined,
   );
   let tokens = 0;
-  for (const each of inputs) tokens += typeof each === 'string' ? await countTokens(each, signal) : each.length;
+  for (const text of inputs) tokens += typeof text === 'string' ? await countTokens(text, signal) : text.length;
   const facts = {
     id: `embd-${randomUUID()}`,
     model,
@@ -51,9 +51,9 @@ export async function handleEmbeddings(
     prompt_tokens: tokens,
   };
   await answerWithSlot(engine, { facts, demo, response, signal }, ({ id }) => {
-    const data = inputs.map((each, index) => {
+    const data = inputs.map((text, index) => {
       const size = dimensions ?? undefined;
-      const vector = typeof each === 'string' ? embedText(each, size) : embedTokens(each, size);
+      const vector = typeof text === 'string' ? embedText(text, size) : embedTokens(text, size);
       return { object: 'embedding', index, embedding: encoding === 'base64' ? toBase64(vector) : vector };
     });
     const usage = { prompt_tokens: tokens, total_tokens: tokens, completion_tokens: 0 };
@@ -61,7 +61,7 @@ export async function handleEmbeddings(
   });
 }
 
-function toInputs(input: string | string[] | number[] | number[][]): (string | number[])[] {
+function listInputs(input: string | string[] | number[] | number[][]): (string | number[])[] {
   if (typeof input === 'string') return [input];
   const tokens = input.filter((each) => typeof each === 'number');
   return tokens.length > 0 ? [tokens] : input.filter((each) => typeof each !== 'number');

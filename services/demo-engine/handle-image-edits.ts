@@ -12,7 +12,7 @@ import { imageEditsRequestSchema } from './request/media-requests.ts';
 import { parseBody, readFormBody } from './request/read-body.ts';
 
 /**
- * Handles `POST /v1/images/edits`, whose body is a form. The same pictures and the same text always give the same result.
+ * Handles `POST /v1/images/edits`. The body is a form. The same pictures and the same text always give the same result.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleImageEdits(

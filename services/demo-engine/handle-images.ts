@@ -48,7 +48,7 @@ export async function handleImages(
   });
 }
 
-/** Returns the number of pixels of a side, up to 2048; undefined for a text that is not the size of a square. */
+/** Returns the number of pixels of a side, up to 2048. Returns undefined for a text that is not the size of a square. */
 function readSide(size: string | null | undefined): number | undefined {
   const side = Number(/^(\d{1,4})x\1$/.exec(size ?? '')?.[1]);
   return side >= 1 && side <= 2048 ? side : undefined;

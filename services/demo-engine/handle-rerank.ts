@@ -11,7 +11,7 @@ import { parseBody, readJsonBody } from './request/read-body.ts';
 import { rerankRequestSchema } from './request/vector-requests.ts';
 import { embedText, computeSimilarity } from './vectors/embed-text.ts';
 
-/** Number of dimensions in which documents are compared, which is large enough that different words seldom share a dimension. */
+/** Number of dimensions in which documents are compared. With this number, different words seldom share a dimension. */
 const dimensions = 1024;
 
 /**

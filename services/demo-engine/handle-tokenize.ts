@@ -8,8 +8,8 @@ import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**
- * Handles `POST /tokenize` in vLLM's form. `count` equals `prompt_tokens` of the chat's answer. `tokens` is always empty, because images
- * and the marks of messages have no ids here, and a list shorter than the count would mislead.
+ * Handles `POST /tokenize` in vLLM's form. `count` equals `prompt_tokens` of the answer to the same chat. `tokens` is always empty, because
+ * images and the marks of messages have no ids here, and a list shorter than `count` would mislead.
  */
 export async function handleTokenize(
   engine: Engine,

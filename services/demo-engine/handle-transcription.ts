@@ -14,8 +14,8 @@ import { parseBody, readFormBody } from './request/read-body.ts';
 type Handle = (engine: Engine, http: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;
 
 /**
- * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`, which receive multipart forms. The `[demo …]` line
- * may be in the prompt.
+ * Creates the handler of `POST /v1/audio/transcriptions` or `/v1/audio/translations`. The body is a multipart form. The prompt may contain
+ * a `[demo …]` line.
  * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export function createTranscriptionHandler(operation: 'transcribe' | 'translate'): Handle {
@@ -57,7 +57,7 @@ function toJsonBody({ text, seconds }: Transcript, format: string, task: string)
   return { task, language: 'english', duration: seconds, text, segments, usage };
 }
 
-/** Returns the answer as plain text or subtitles; undefined for formats in JSON. */
+/** Returns the answer as plain text or subtitles. Returns undefined for a JSON format. */
 function toPlainText({ text, seconds }: Transcript, format: string): string | undefined {
   if (format === 'text') return `${text}\n`;
   if (format === 'srt') return `1\n${formatSubtitleTime(0, ',')} --> ${formatSubtitleTime(seconds, ',')}\n${text}\n\n`;

@@ -45,7 +45,7 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   },
 };
 
-/** Answers one HTTP request. Never rejects, because a failure becomes an error answer. When the client disconnects, the work ends. */
+/** Answers one HTTP request. Never rejects, because a failure becomes an error answer. Stops when the client disconnects. */
 export async function routeRequest(
   engine: Engine,
   request: IncomingMessage,

@@ -2,11 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 
 const maxWaiting = 4096;
 
-/** Limits the number of concurrent answers. Further requests queue, and are refused when the queue is full. */
+/** Limits the number of concurrent answers. Further requests wait in a queue. Requests are refused when the queue is full. */
 export class Slots {
   readonly total: number;
   #free: number;
-  /** Waiting requests in the order of their arrival. A Set can also remove a disconnected client from the middle. */
+  /** Waiting requests in the order of their arrival. A Set can remove disconnected clients from the middle. */
   readonly #queue = new Set<() => void>();
 
   constructor(total: number) {
@@ -19,7 +19,7 @@ export class Slots {
   }
 
   /**
-   * Reserves a slot. If no slot is free, waits for a slot while the client is connected.
+   * Takes a slot. If no slot is free, waits until a slot is free or the client disconnects.
    * @returns a function that releases the slot; call it once
    * @throws RouterError `overloaded` when the queue is full; the signal's reason when the client disconnects
    */
@@ -28,8 +28,8 @@ export class Slots {
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait(signal);
     return () => {
-      const [next] = this.#queue;
-      if (next) next();
+      const [takeFreedSlot] = this.#queue;
+      if (takeFreedSlot) takeFreedSlot();
       else this.#free += 1;
     };
   }

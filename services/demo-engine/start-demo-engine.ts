@@ -13,7 +13,7 @@ export interface RunningDemoEngine {
 
 /**
  * Starts the demo engine: a server for OpenAI's chat API in vLLM's form, without weights.
- * @param onError called with defects of the engine itself, which clients receive as status 500
+ * @param onError called with defects of the engine itself. Clients receive status 500 for them
  * @throws ConfigError when `DEMO_OPTIONS` is invalid; the listen error when the port is taken
  */
 export async function startDemoEngine(
@@ -22,7 +22,7 @@ export async function startDemoEngine(
     process.emitWarning(error instanceof Error ? error : new Error(String(error))),
 ): Promise<RunningDemoEngine> {
   const engine = createEngine(config);
-  // This is longer than usual clients keep idle connections, so that the engine does not close one while a request arrives on it.
+  // Most clients close idle connections earlier. The engine then does not close a connection on which a request arrives.
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     void routeRequest(engine, request, response, onError);
   });

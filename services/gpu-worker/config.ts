@@ -18,10 +18,10 @@ export const gpuWorkerConfig = z.object({
   ),
   ENGINE_API_KEY: setting.optionalText('Key that is sent to the engine as a bearer token'),
   ENGINE_FIELDS: setting.list(
-    'Names of fields, such as `priority`, that steer the engine and that clients may set; all others of them are dropped',
+    'Names of fields that steer the engine, such as `priority`, and that clients may set; other such fields are dropped',
   ),
   SLOTS: setting.integer(
-    'Maximum number of jobs at once; 0 takes the number that the engine reports; for one that reports none, 64 if it is vLLM, otherwise 8',
+    'Maximum number of jobs at once; 0 takes the number that the engine reports or, if it reports none, 64 for vLLM and 8 for any other engine',
     0,
     0,
     maxSlots,

@@ -5,14 +5,14 @@ import type { UpstreamAnswer } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from './engine-http.ts';
 
 /** An endpoint whose answer identifies one kind of engine. */
-interface Sign {
+interface EngineSign {
   kind: EngineKind;
   path: string;
   matches: (answer: UpstreamAnswer) => boolean;
 }
 
-/** Signs of each kind of engine, most specific first. All endpoints are queried at once, and the first sign that matches decides. */
-const signs: Sign[] = [
+/** The signs of all kinds of engines, most specific first. All endpoints are queried at once. The first matching sign decides. */
+const signs: EngineSign[] = [
   { kind: 'llama-cpp', path: '/v1/models', matches: ({ headers }) => headers.server === 'llama.cpp' },
   { kind: 'llama-cpp', path: '/props', matches: hasShape(z.looseObject({ total_slots: z.number() })) },
   { kind: 'ollama', path: '/api/version', matches: hasShape(z.looseObject({ version: z.string() })) },
@@ -32,7 +32,7 @@ const signs: Sign[] = [
 /** Timeout of one query, in milliseconds. */
 const probeTimeoutMs = 2000;
 
-/** Detects the kind of the engine; undefined if nothing answers, or if the answers do not come from an engine with the chat format. */
+/** Detects the kind of the engine. Returns undefined if nothing answers, or if the answers come from no engine with the chat format. */
 export async function detectEngine(http: EngineHttp): Promise<EngineKind | undefined> {
   const paths = [...new Set(signs.map((sign) => sign.path))];
   const answers = new Map(
@@ -46,11 +46,11 @@ export async function detectEngine(http: EngineHttp): Promise<EngineKind | undef
   })?.kind;
 }
 
-function hasShape(shape: z.ZodType): Sign['matches'] {
+function hasShape(shape: z.ZodType): EngineSign['matches'] {
   return ({ status, body }) => status === 200 && shape.safeParse(body).success;
 }
 
-function isOwnedBy(...owners: string[]): Sign['matches'] {
+function isOwnedBy(...owners: string[]): EngineSign['matches'] {
   return ({ status, body }) => {
     const list = status === 200 ? modelList.safeParse(body).data : undefined;
     return list?.data.some((model) => owners.includes(model.owned_by ?? '')) ?? false;

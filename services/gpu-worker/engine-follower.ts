@@ -28,14 +28,17 @@ export interface EngineFollowerOptions {
 /** Timeout of a health check in milliseconds. It is long, because a busy engine answers late. */
 const healthTimeoutMs = 3000;
 
-/** Number of consecutive timeouts after which an engine counts as ill. A single timeout can happen under load. */
+/**
+ * Number of consecutive timeouts, or other failures except refused connections, after which an engine counts as ill. A single timeout can
+ * happen under load.
+ */
 const maxTimeouts = 2;
 
 /**
  * Follows the engine's health and models while the worker runs.
  *
- * States: healthy ⇄ ill. A refused connection or a status other than 200 makes the engine ill at once. After a status of 200 the engine is
- * healthy again as soon as its models have been read again.
+ * States: healthy ⇄ ill. A refused connection or a status other than 200 makes the engine ill at once. The engine is healthy again after a
+ * status of 200, as soon as its models have been read again.
  */
 export class EngineFollower {
   readonly #options: Required<EngineFollowerOptions>;
@@ -62,7 +65,7 @@ export class EngineFollower {
     this.#wake.abort();
   }
 
-  /** Stops the checks. Settles when the current check ends, which takes at most its timeout. */
+  /** Stops the checks. Resolves when the current check ends, which takes at most its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -92,7 +95,7 @@ export class EngineFollower {
     }
   }
 
-  /** Whether the failure of a check makes the engine ill. Counts timeouts. */
+  /** Whether the failure of a check makes the engine ill. Counts failures that may be temporary. */
   #makesIll(error: unknown): boolean {
     if (isUnreachable(error) || error instanceof UpstreamAnswerError) return true;
     this.#timeouts += 1;

@@ -5,11 +5,11 @@ import { findClientFormats, type Translation } from '#shared/translate/translati
 import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
 import { engineFormats, type Engine } from './engines/engine.ts';
 
-/** The routes of clients' requests to an engine, whose paths begin at its root. */
+/** The routes of clients' requests to an engine. Their paths begin at the root of the engine's address. */
 export class EngineRoutes {
   /** Routes by the name of the client format. */
   readonly #usual: ReadonlyMap<string, UpstreamRoute>;
-  /** Routes of text completions up to a suffix, by the name of the client format. */
+  /** Routes of text completions with a suffix, by the name of the client format. */
   readonly #insertions: ReadonlyMap<string, UpstreamRoute>;
 
   constructor({ insertion }: Pick<Engine, 'insertion'>, translations: readonly Translation[]) {
@@ -19,8 +19,8 @@ export class EngineRoutes {
   }
 
   /**
-   * Returns the route of a client format's requests without a suffix.
-   * @throws RouterError `internal` if no translation is known, which cannot happen to jobs of the formats that the worker announces
+   * Returns the route of a client format for requests without a suffix.
+   * @throws RouterError `internal` if there is no translation. A job's format is always one that the worker has announced, so this is a bug
    */
   findUsual(client: string): UpstreamRoute {
     const route = this.#usual.get(client);
@@ -39,7 +39,7 @@ export class EngineRoutes {
   }
 }
 
-/** Creates a route for each client format, by the first of the upstream formats into which it is translated. */
+/** Creates a route for each client format. The route uses the first upstream format into which the client format is translated. */
 function createRoutes(
   upstreams: readonly Pick<UpstreamRoute, 'format' | 'path'>[],
   translations: readonly Translation[],
@@ -55,12 +55,12 @@ function createRoutes(
   return routes;
 }
 
-/** Returns the names of the client formats that engines can serve. The worker announces them. */
+/** Returns the names of the client formats that engines can serve. The worker announces these names. */
 export function listClientFormats(translations: readonly Translation[]): string[] {
   return engineFormats.flatMap((format) => findClientFormats(translations, format));
 }
 
-/** Returns the features of client formats that the engine does not support. The worker announces them. */
+/** Returns the client-format features that the engine lacks. The worker announces these features. */
 export function findLackedFeatures(
   engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
   translations: readonly Translation[],

@@ -11,9 +11,9 @@ import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
 import type { JobUpstream, ParsedJob } from '#shared/worker/job-upstream.ts';
 import type { RelayOptions } from '#shared/worker/relay-settings.ts';
 import { readBegunStream, type BegunStream } from './continuation/begun-stream.ts';
-import { cannotContinueIfRefused } from './continuation/cannot-continue.ts';
+import { throwCannotContinueIfRefused } from './continuation/cannot-continue.ts';
 import {
-  continueWritten,
+  applyContinuation,
   endAnswer,
   prepareContinuation,
   type ContinuedAnswer,
@@ -24,7 +24,7 @@ import { engineChatFormat, type Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { inlineImages, mayNameImages } from './images/inline-images.ts';
 import { addInputTokens } from './requests/add-input-tokens.ts';
-import { readAnswerBeginning, withoutBeginning } from './requests/answer-beginning.ts';
+import { readAnswerBeginning, removeBeginningFromReplies } from './requests/answer-beginning.ts';
 import { addCacheSalt, removeSteeringFields } from './requests/engine-fields.ts';
 
 export interface EngineUpstreamOptions extends RelayOptions {
@@ -39,12 +39,12 @@ export interface EngineUpstreamOptions extends RelayOptions {
   onUnreachable: () => void;
 }
 
-/** A request to an engine, with the answer that it continues, if any. */
+/** A request to an engine, with the answer that the request continues, if any. */
 interface EngineRequest extends WrittenRequest {
   continued?: ContinuedAnswer;
 }
 
-/** One engine, as jobs are served with it. */
+/** Serves jobs with one engine. */
 export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest> {
   readonly noun = 'engine';
   readonly models: EngineUpstreamOptions['models'];
@@ -66,7 +66,10 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     this.#relayed = { http, traceName: engine.kind, timeouts };
   }
 
-  /** Only formats whose route does not depend on the request pass lists, so the route is known before the request is read. */
+  /**
+   * Whether lists may stay unparsed. Only formats whose route does not depend on the request allow this, so the route is known before the
+   * request is read.
+   */
   passesLists({ format, relayed }: GrantedJob): boolean {
     return !relayed && this.#routes.findUsual(format).translation.passesLists === true;
   }
@@ -76,8 +79,10 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
   }
 
   prepare(parsed: ParsedJob, route: UpstreamRoute): Promise<EngineRequest> {
-    const begun = readBegunStream(parsed.job, this.#options.engine, route, parsed.read);
-    return begun ? cannotContinueIfRefused(this.#continue(parsed, route, begun)) : this.#begin(parsed, route);
+    const begunStream = readBegunStream(parsed.job, this.#options.engine, route, parsed.read);
+    return begunStream
+      ? throwCannotContinueIfRefused(this.#continue(parsed, route, begunStream))
+      : this.#begin(parsed, route);
   }
 
   async countInput(parsed: ParsedJob, route: UpstreamRoute): Promise<number> {
@@ -88,7 +93,7 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     const { continued } = request;
     if (continued?.isComplete === true) return endAnswer(request, continued, reply);
     const relay = { upstream: this.#relayed, request, reply, signal };
-    if (continued) return cannotContinueIfRefused(relayAnswer(relay));
+    if (continued) return throwCannotContinueIfRefused(relayAnswer(relay));
     try {
       return await relayAnswer(relay);
     } catch (error) {
@@ -102,18 +107,18 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     const written = this.#writer.write(parsed, route, request);
     const mayRepeat = this.#options.engine.repeatsBeginning === true && !parsed.job.stream;
     const beginning = mayRepeat ? readAnswerBeginning(request) : undefined;
-    if (beginning) written.route = { ...route, translation: withoutBeginning(route.translation, beginning) };
+    if (beginning) written.route = { ...route, translation: removeBeginningFromReplies(route.translation, beginning) };
     return written;
   }
 
-  async #continue(parsed: ParsedJob, route: UpstreamRoute, begun: BegunStream): Promise<EngineRequest> {
+  async #continue(parsed: ParsedJob, route: UpstreamRoute, begunStream: BegunStream): Promise<EngineRequest> {
     const { model, signal } = parsed;
     const { engine, http } = this.#options;
-    const translated = await this.#translate(parsed, route, begun.addBeginning);
+    const translated = await this.#translate(parsed, route, begunStream.addBeginning);
     const counting = { http, model: model.id, counter: this.#counter };
-    const { continued, request } = await prepareContinuation(begun, translated, engine, counting, signal);
+    const { continued, request } = await prepareContinuation(begunStream, translated, engine, counting, signal);
     const written: EngineRequest = this.#writer.write(parsed, route, request, continued);
-    continueWritten(written, continued);
+    applyContinuation(written, continued);
     written.continued = continued;
     return written;
   }
@@ -135,7 +140,7 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     if (format !== engineChatFormat) return translated;
     const request = engine.adapt(translated, model);
     if (!read.skim(() => mayNameImages(request))) return request;
-    const clientPath = (address: string) => translation.pathOfAddress?.(read.request, address);
-    return inlineImages(request, fetchImage, signal, clientPath);
+    const findClientPath = (url: string) => translation.findUrlPath?.(read.request, url);
+    return inlineImages(request, fetchImage, signal, findClientPath);
   }
 }

@@ -4,12 +4,12 @@ import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /**
- * Creates a function that tells every ingress of a change. The function takes the id of the key that has changed, `user:<id>` or
- * `team:<id>` for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the change is already
- * stored. An ingress that misses the notice reads the change within 30 seconds.
- * @param invalidate removes what this ingress has cached about the change
+ * Creates a function that announces a change of a key, person, team or sign-in to every ingress. Its argument is the id of a key,
+ * `user:<id>` or `team:<id>` for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the
+ * change is already stored. An ingress that misses the announcement reads the change within 30 seconds.
+ * @param invalidate removes what this ingress has cached about the changed key, person, team or sign-in
  */
-export function createAnnouncer(broker: Broker, invalidate: (changed: string) => void, log: Logger) {
+export function createAnnouncer(broker: Broker, invalidate: (changedId: string) => void, log: Logger) {
   return async (changedId: string): Promise<void> => {
     invalidate(changedId);
     const failure = await announceInTime(announceKeyChange(broker, changedId));

@@ -20,9 +20,9 @@ import { createMetadataHandler, metadataPath } from './sign-in/authorization-ser
 import { createOAuthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
 import { createToolsRoutes } from './tools/tools-routes.ts';
 
-/** Largest body of a request to the console in bytes. */
+/** Largest request body of the console in bytes. */
 const consoleBodyBytes = 64 * 1024;
-/** Largest body of a request to the Admin API in bytes. It is larger than for the console, because the registry is sent there. */
+/** Largest request body of the Admin API in bytes. It is larger than for the console, because the registry is sent there. */
 const adminBodyBytes = 1024 * 1024;
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
@@ -32,8 +32,8 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** The client formats to serve. Errors of paths that belong to no format are written in the first format. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
   /** Returns the path segment of an API: `/api/<segment>`. */
-  segmentOf: (api: ClientApi) => string;
-  /** Serves the pages of the web console, at every path that no API has. */
+  getSegment: (api: ClientApi) => string;
+  /** Serves the pages of the web console, at every path outside the APIs. */
   pages: RequestHandler;
   /** Proxies whose `X-Forwarded-*` headers are trusted, see `toTrustProxySetting`. */
   trustedProxies: readonly string[] | number;
@@ -48,14 +48,17 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
 
 export function createApp(parts: AppParts): Express {
   const { formats, corsOrigins, arrivingBodies } = parts;
-  const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
+  const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({
+    name: api.segment,
+    path: getBasePath(api),
+  }));
   const app = express();
-  // The paths that are served must be exactly those that the path rules of a proxy match, for example for the Admin API.
+  // By default, Express ignores case. A path such as `/API/admin/v1` would then pass a proxy that has a rule for `/api/admin/v1`.
   app.enable('case sensitive routing');
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
-  // All JSON is sent this way, also that of the console and the Admin API.
+  // The console and the Admin API also call `response.json`.
   app.response.json = function json(value: object) {
     sendJson(this, value, parts.unreadOutputs);
     return this;
@@ -66,21 +69,22 @@ export function createApp(parts: AppParts): Express {
     next();
   };
   const endIfSlow = endSlowBody(parts.bodyTimeoutMs);
-  // The Admin API comes before the headers for pages of other origins, because it is not for browsers.
+  // The Admin API is mounted before the CORS headers, because it is not for browsers.
   app.use('/api/admin/v1', requireStore, endIfSlow, arrivingBodies.createHandler(adminBodyBytes), parts.adminApi);
-  // The console gets no such headers, because its pages have the same origin.
+  // The console gets no CORS headers, because its pages have the same origin.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
   // The busiest paths come first and outside of routers, because each router that a request passes through adds to its cost.
   for (const format of formats) {
-    for (const { path, handlers } of listGenerateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
+    for (const { path, handlers } of listGenerateRoutes(getBasePath(format.api), format, parts))
+      app.post(path, handlers);
   }
   for (const [api, apiFormats] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = apiFormats;
-    app.use(baseOf(api), createOAuthRoutes(baseOf(api), apis, parts.signIn));
-    app.get(`${metadataPath}${baseOf(api)}`, createMetadataHandler(baseOf(api), apis, parts.publicUrl));
-    if (first) app.use(baseOf(api), createApiRoutes(api, [first, ...others], parts));
+    app.use(getBasePath(api), createOAuthRoutes(getBasePath(api), apis, parts.signIn));
+    app.get(`${metadataPath}${getBasePath(api)}`, createMetadataHandler(getBasePath(api), apis, parts.publicUrl));
+    if (first) app.use(getBasePath(api), createApiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));
     }
@@ -94,7 +98,7 @@ export function createApp(parts: AppParts): Express {
     const [first = formats[0]] = apiFormats;
     const paths = ['/models', ...apiFormats.flatMap(({ routes }) => routes.map(({ path }) => path))];
     for (const prefix of api.prefixes.filter((each) => each !== '')) {
-      app.use(prefix, refuseMisplacedPath({ base: baseOf(api), paths }), createErrorHandler(first, parts));
+      app.use(prefix, refuseMisplacedPath({ base: getBasePath(api), paths }), createErrorHandler(first, parts));
     }
   }
   app.get('/', answerAddressList(parts.publicUrl, apis));
@@ -102,7 +106,7 @@ export function createApp(parts: AppParts): Express {
   app.use(refuseUnknownPath, createErrorHandler(formats[0], parts));
   return app;
 
-  function baseOf(api: ClientApi): string {
-    return `/api/${parts.segmentOf(api)}`;
+  function getBasePath(api: ClientApi): string {
+    return `/api/${parts.getSegment(api)}`;
   }
 }

@@ -16,7 +16,7 @@ const originsDoc =
   'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
 
 const networksDoc =
-  'Addresses or networks such as `10.0.0.0/8`, besides the public internet, to which requests for tokens may be sent: to MCP servers that people connect to, and to the authorization servers of these';
+  'Addresses or networks besides the public internet, such as `10.0.0.0/8`, that may receive requests for tokens: MCP servers that people connect to, and their authorization servers';
 
 /** Settings of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
@@ -94,7 +94,7 @@ export const ingressConfig = z
       3_600_000,
     ),
     LEAVE_MS: setting.integer(
-      'Time after SIGTERM for load balancers to let go: `/health` answers 503, and requests are still served',
+      'Time after SIGTERM in which load balancers stop sending requests: `/health` answers 503, and requests are still served',
       5_000,
       0,
       600_000,

@@ -40,7 +40,7 @@ import { findAddressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { FollowerPlaces } from './http/follower-places.ts';
-import { ArrivingBodies, computeArrivingBytes } from './http/arriving-bodies.ts';
+import { ArrivingBodies, computeMaxArrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
 import { computeDefaultHeldBytes, computeDefaultMaxActive, HeldBodies } from './http/held-bodies.ts';
@@ -167,10 +167,10 @@ await runService(async (environment, releases) => {
   const unreadOutputs = new UnreadOutputs(
     config.MAX_UNREAD_BYTES ?? computeDefaultUnreadBytes(process.constrainedMemory()),
   );
-  const arrivingBodies = new ArrivingBodies(computeArrivingBytes(process.constrainedMemory()));
+  const arrivingBodies = new ArrivingBodies(computeMaxArrivingBytes(process.constrainedMemory()));
   const openRequests = new OpenRequests();
   const retriedLimits: Pick<LimitKeeper, 'reserve'> = {
-    // A reservation that Redis has made, but whose reply was lost, expires within a minute.
+    // If the reply of Redis is lost, the reservation expires within a minute.
     reserve: async (parties, amount) => {
       const verdict = await outages.retry(async () => {
         store.assertIntact();
@@ -231,7 +231,7 @@ await runService(async (environment, releases) => {
     releases,
   });
   const healthParts = { workers, broker, redis, store, writes, isDraining: () => openRequests.isLeaving };
-  const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
+  const getSegment = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
   const webConsole = openConsole({
     ingress: id,
@@ -275,7 +275,7 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     about: {
       version,
-      formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })),
+      formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${getSegment(api)}` })),
       needsCredentials: config.NATS_CREDENTIALS !== undefined,
     },
     openOutput: (response) => new BoundedResponse(response, unreadOutputs, () => response.destroy()),
@@ -288,7 +288,7 @@ await runService(async (environment, releases) => {
   };
   const countRefusal: CountRefusal = (refused) => {
     metrics.countRefusal(refused.format, refused.error);
-    // A client whose upgrade is refused sends the same request again over HTTP, which is counted then.
+    // A client sends the same request again over HTTP after a refused upgrade. Only the second request is counted.
     if (refused.error.code !== 'upgrade_refused') onRefusal(refused);
   };
   const recordFinished = createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal });
@@ -349,7 +349,7 @@ await runService(async (environment, releases) => {
     adminApi: webConsole.adminApi,
     arrivingBodies,
     formats: clientFormats,
-    segmentOf,
+    getSegment,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     heldBodies,

@@ -3,11 +3,11 @@ import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
-/** Host and port of the router if the settings name no others. */
+/** Host and port of the router if the settings name none. */
 export const defaultHost = '127.0.0.1';
 export const defaultPort = 8484;
 
-/** Returns the schema of a server's address, or of several addresses with commas between them. */
+/** Schema of one or more addresses of NATS servers, separated by commas. */
 const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
   z
     .string()

@@ -7,21 +7,21 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { printAdminLink } from './commands/admin-link.ts';
-import { adminCommands } from './commands/admin/admin-commands.ts';
+import { createAdminCommands } from './commands/admin/admin-commands.ts';
 import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-context.ts';
-import { allBatchesCommand } from './commands/admin/all-batches-command.ts';
-import { allFilesCommand } from './commands/admin/all-files-command.ts';
-import { keysCommand } from './commands/admin/keys-command.ts';
-import { readGivenToken, readNamedRouter, withAdmin } from './commands/admin/with-admin.ts';
-import { batchesCommand } from './commands/batches/batches-command.ts';
+import { createAllBatchesCommand } from './commands/admin/all-batches-command.ts';
+import { createAllFilesCommand } from './commands/admin/all-files-command.ts';
+import { createKeysCommand } from './commands/admin/keys-command.ts';
+import { readAdminToken, readNamedRouter, withAdmin } from './commands/admin/with-admin.ts';
+import { createBatchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
-import { credentialsCommand } from './commands/credentials/credentials-command.ts';
+import { createCredentialsCommand } from './commands/credentials/credentials-command.ts';
 import { formatDiagnoses } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
 import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
 import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
-import { filesCommand } from './commands/files/files-command.ts';
+import { createFilesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/accept-store.ts';
@@ -49,7 +49,7 @@ const workerModules = {
   batch: () => import('../batch-runner/main.ts'),
 };
 /** Milliseconds after the first stop signal within which further signals count as the same signal. */
-const repeatAfterMs = 1_000;
+const sameSignalMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -68,11 +68,11 @@ program
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
-    const findings = await findEverything(config.ROUTER_CONFIG);
+    const findings = await collectFindings(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
     const { ensurePages } = await import('../console/build/ensure-pages.ts');
-    const pages = (signal: AbortSignal) => ensurePages(root, signal);
+    const buildPages = (signal: AbortSignal) => ensurePages(root, signal);
     await up({
       config: withEngines,
       environment: process.env,
@@ -80,7 +80,7 @@ program
       plan,
       logs,
       say: print,
-      pages,
+      buildPages,
       ...createStopSignals(),
     });
     process.exit(0);
@@ -116,7 +116,7 @@ program
         : undefined;
     const { RTR_PREFIX: prefix, REDIS_CA: redisCa } = config;
     const store = redisUrl === undefined ? undefined : { redisUrl, redisCa, prefix, port };
-    const findings = await findEverything(config.ROUTER_CONFIG);
+    const findings = await collectFindings(config.ROUTER_CONFIG);
     const diagnoses = await diagnose({
       environment: process.env,
       port,
@@ -135,10 +135,10 @@ program
   .command('setup')
   .description('create the first router key and a link for the first administrator, unless they exist, and print them')
   .addOption(json)
-  .action((options: { json?: true }) => withKeys(options, setup));
+  .action((options: { json?: true }) => runOnKeyStore(options, setup));
 
-program.addCommand(keysCommand({ overApi: withAdminApi, inStore: withKeys, namesRouter }));
-for (const command of adminCommands(withAdminApi)) program.addCommand(command);
+program.addCommand(createKeysCommand({ overApi: runOnAdminApi, inStore: runOnKeyStore, namesRouter }));
+for (const command of createAdminCommands(runOnAdminApi)) program.addCommand(command);
 
 const admin = program.command('admin').description('recover an administrator; see and cancel what belongs to others');
 admin
@@ -148,10 +148,10 @@ admin
   .option('--reset-second-factor', 'remove the second factor of the user, who has lost it')
   .addOption(json)
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
-    withKeys(options, (context) => printAdminLink(context, options)),
+    runOnKeyStore(options, (context) => printAdminLink(context, options)),
   );
-admin.addCommand(allBatchesCommand(withAdminApi));
-admin.addCommand(allFilesCommand(withAdminApi));
+admin.addCommand(createAllBatchesCommand(runOnAdminApi));
+admin.addCommand(createAllFilesCommand(runOnAdminApi));
 
 program
   .command('store')
@@ -159,7 +159,7 @@ program
   .command('accept')
   .description('confirm a store that was emptied or replaced on purpose, so that the router serves again')
   .addOption(json)
-  .action((options: { json?: true }) => withKeys(options, acceptStore));
+  .action((options: { json?: true }) => runOnKeyStore(options, acceptStore));
 
 program
   .command('worker')
@@ -175,9 +175,9 @@ program
     applyBrokerOptions(options);
     return runService(workerModules[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
-program.addCommand(batchesCommand(withKey));
-program.addCommand(filesCommand(withKey));
-program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
+program.addCommand(createBatchesCommand(runAsClient));
+program.addCommand(createFilesCommand(runAsClient));
+program.addCommand(createCredentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
@@ -202,7 +202,10 @@ try {
   process.exit(1);
 }
 
-function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
+function runOnKeyStore(
+  options: { json?: true },
+  command: (context: KeyCommandContext) => Promise<unknown>,
+): Promise<void> {
   const config = loadConfig(linkSettings, process.env);
   const addresses = findClusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   const { RTR_PREFIX: prefix } = config;
@@ -214,28 +217,28 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
   );
 }
 
-function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promise<void> {
+function runOnAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promise<void> {
   const config = loadConfig(adminSettings, process.env);
   const { stdin: input, stdout: output } = process;
-  const endWith = (code: number) => {
+  const setExitCode = (code: number) => {
     process.exitCode = code;
   };
-  return withAdmin({ config, options, folder, print, input, output, endWith }, command);
+  return withAdmin({ config, options, folder, print, input, output, setExitCode }, command);
 }
 
 /** Whether the user names a router, or has an admin token. */
 function namesRouter(options: AdminOptions): boolean {
   const config = loadConfig(adminSettings, process.env);
-  return readNamedRouter(config, options) !== undefined || readGivenToken(config, options) !== undefined;
+  return readNamedRouter(config, options) !== undefined || readAdminToken(config, options) !== undefined;
 }
 
-function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
+function runAsClient(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
   const config = loadConfig(clientSettings, process.env);
   const { stdin: input, stdout: output, stderr: barOutput } = process;
   return withClient({ config, folder, json: options.json ?? false, print, input, output, barOutput }, command);
 }
 
-/** Sets the environment variables that command-line options override. */
+/** Writes the values of command-line options into the environment variables that they override. */
 function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
   if (nats !== undefined) process.env['NATS_URL'] = nats;
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
@@ -252,26 +255,26 @@ async function runService(load: () => Promise<unknown>, needed: readonly Cluster
 }
 
 /** Finds the providers and command-line agents of this machine, and reads the registry file. */
-async function findEverything(registryFile: string | undefined): Promise<Findings> {
+async function collectFindings(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }
 
 /**
- * Turns signals of the system into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM or hang-up of the
- * terminal, or when a parent process with an IPC channel ends. `kill` aborts at a later such event.
+ * Converts signals of the operating system into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM or
+ * hang-up of the terminal, or when a parent process with an IPC channel ends. `kill` aborts at a later event of these.
  */
 function createStopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();
   const kill = new AbortController();
   let stoppedAt: number | undefined;
   const onSignal = () => {
-    if (stoppedAt !== undefined && performance.now() - stoppedAt > repeatAfterMs) kill.abort();
+    if (stoppedAt !== undefined && performance.now() - stoppedAt > sameSignalMs) kill.abort();
     stoppedAt ??= performance.now();
     stop.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
-  // If the terminal was closed, writing to it fails. In this case, the children must be stopped too.
+  // Writing fails after the terminal was closed. Then the children must be stopped, too.
   process.stdout.off('error', exitOnBrokenPipe);
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };

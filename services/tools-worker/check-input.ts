@@ -7,7 +7,7 @@ import { formatInputPath } from './tool.ts';
 
 /**
  * Checks an input.
- * @param bytes maximum size of the input as JSON
+ * @param bytes size of the input as JSON, or an upper bound of it
  * @throws RouterError with status 400 that names the wrong field
  * @throws InvalidSchemaError for an invalid schema
  */
@@ -20,12 +20,12 @@ export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
 export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = createSchemaCheck({ schema, mustMatchMetaSchema: false });
   return async (input, bytes) => {
-    const problems = await problemsOf(check, input, bytes);
-    if (problems.length > 0) throw createRefusal(problems);
+    const problems = await findProblems(check, input, bytes);
+    if (problems.length > 0) throw createInputError(problems);
   };
 }
 
-async function problemsOf(check: SchemaCheck, input: JsonObject, bytes: number): Promise<SchemaProblem[]> {
+async function findProblems(check: SchemaCheck, input: JsonObject, bytes: number): Promise<SchemaProblem[]> {
   try {
     return await check(input, bytes);
   } catch (error) {
@@ -35,8 +35,8 @@ async function problemsOf(check: SchemaCheck, input: JsonObject, bytes: number):
   }
 }
 
-/** Creates the error for the deepest of the problems, because in a union that problem belongs to the branch that matches best. */
-function createRefusal(errors: readonly SchemaProblem[]): RouterError {
+/** Creates the error for the deepest problem. In a union, the deepest problem belongs to the branch that matches best. */
+function createInputError(errors: readonly SchemaProblem[]): RouterError {
   const [deepest] = errors.toSorted((a, b) => computeDepth(b) - computeDepth(a));
   if (!deepest)
     return new RouterError('invalid_request', "The tool's input does not match its schema.", { param: 'input' });

@@ -13,10 +13,10 @@ import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
 /** Maximum milliseconds that the worker waits for its MCP servers before it announces its tools. Most servers start within this time. */
-const gatherMs = 3_000;
+const maxStartWaitMs = 3_000;
 
 /** Bytes that an MCP message may have in addition to a tool's output. */
-const messageMargin = 64 * 1024;
+const messageMarginBytes = 64 * 1024;
 
 await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
   const configuredServers = {
@@ -33,7 +33,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   const folder = config.TOOLS_DIR === undefined ? undefined : new ToolFolder(config.TOOLS_DIR, log);
   if (folder) releases.add('folder of tools', () => folder.close());
   await folder?.start(onChange);
-  const maxMessageBytes = config.TOOL_OUTPUT_BYTES + messageMargin;
+  const maxMessageBytes = config.TOOL_OUTPUT_BYTES + messageMarginBytes;
   const [linkedEntries, sharedEntries] = [
     mcp.servers.filter(({ kind }) => kind === 'oauth'),
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
@@ -83,7 +83,7 @@ function describeFailing(failing: readonly string[]): string | undefined {
 
 async function waitForFirstTries(links: readonly McpLink[]): Promise<void> {
   const timer = new AbortController();
-  const timeLimit = sleep(gatherMs, undefined, { signal: timer.signal }).catch(() => undefined);
+  const timeLimit = sleep(maxStartWaitMs, undefined, { signal: timer.signal }).catch(() => undefined);
   await Promise.race([Promise.all(links.map((link) => link.firstTry)), timeLimit]);
   timer.abort();
 }

@@ -2,25 +2,23 @@ import type { ServerContent } from './mcp/server-content.ts';
 import type { Tool } from './tool.ts';
 import { assignValidNames } from '#shared/core/valid-names.ts';
 
-/** A source of tools: the shipped ones, a folder, or an MCP server. */
+/** A source of tools: the shipped tools, a folder, or an MCP server. */
 export interface ToolSource {
-  /** Prefix for names that other sources also have. If undefined, the tools of this source keep their names. */
+  /** Prefix for tool names that other sources also have. If undefined, the tools of this source keep their names. */
   readonly prefix: string | undefined;
   /** The operator's name of the MCP server that has the tools. */
   readonly server?: string | undefined;
   readonly tools: readonly Tool[];
-  /** Content of an MCP server besides tools; undefined if there is none, and until the first connection. */
+  /** Content of an MCP server besides tools. Undefined if there is none, and before the first connection. */
   readonly content?: ServerContent | undefined;
   readonly available: boolean;
 }
 
 /** A tool and its name in the cluster. */
 export interface NamedTool {
-  /** Name that is valid in all formats. */
+  /** A name that is valid in all formats. */
   name: string;
-  /**
-   * The server's name of the tool, if that name is not valid in all formats; otherwise undefined. The tool can also be called by this name.
-   */
+  /** The server's name of the tool, if that name is not valid in all formats; otherwise undefined. Calls may use this name, too. */
   givenName: string | undefined;
   tool: Tool;
   server: string | undefined;
@@ -30,8 +28,8 @@ export interface NamedTool {
 /**
  * Gives every tool a unique name. If several sources have tools with the same name, the first source without a prefix keeps the name. The
  * other sources put their prefixes before the name, so that a name always means the same server. Names do not depend on which sources are
- * available. Then each name is made valid; see `assignValidNames`.
- * @returns the tools by name, and in `dropped` the names that several tools still have, of which only the first is in the map
+ * available. Finally, each name is made valid; see `assignValidNames`.
+ * @returns the tools by name, and in `dropped` the names that several tools still share. Only the first tool of such a name is in the map
  */
 export function nameTools(sources: readonly ToolSource[]): { toolsByName: Map<string, NamedTool>; dropped: string[] } {
   const factsByName = new Map<string, Pick<NamedTool, 'tool' | 'server' | 'available'>>();

@@ -7,11 +7,11 @@ import { computeOpenMs, maxFailures } from '#shared/worker/circuit-breaker.ts';
 
 export interface ToolBreakersOptions {
   log: Logger;
-  /** Called when the result of `restrict` changes. */
+  /** Called when the result of `selectAccepting` may change. */
   onChange: () => void;
 }
 
-interface FailingTool {
+interface ToolState {
   state: 'closed' | 'open' | 'half-open';
   failures: number;
   openings: number;
@@ -20,50 +20,53 @@ interface FailingTool {
   probe: Promise<CallOutcome> | undefined;
 }
 
-/** Result of a call for the circuit breaker: an error if the tool's server failed, `nothing` if the call ended for another reason. */
+/**
+ * Result of a call for the circuit breaker: `served`, an error if the tool's server failed, or `nothing` if the call ended for another
+ * reason.
+ */
 type CallOutcome = 'served' | 'nothing' | RouterError;
 
 /**
- * Has a circuit breaker for each tool, which limits the tool's calls by the results of earlier calls. A tool whose server fails three calls
- * in a row is not announced for a while. Then it accepts one call at a time, a probe, until a probe is answered. Calls that arrive while
- * the probe runs wait for it and share its failure. Any answer of a tool, including an error, counts as an answer of its server. A call
+ * Limits the calls of each tool by a circuit breaker, which depends on the results of earlier calls. If a tool's server fails three calls
+ * in a row, the tool is not announced for a while. Then the tool accepts one call at a time, a probe, until a probe is answered. Calls that
+ * arrive during a probe wait for it and share its failure. Any answer of a tool, even an error, counts as an answer of its server. A call
  * that takes too long counts neither as answered nor as failed, because it may have asked for too much.
  *
  * States of a tool: closed → open → half-open → closed; half-open → open.
  */
 export class ToolBreakers {
   readonly #options: ToolBreakersOptions;
-  /** Failing tools by name. Tools that work are not in the map. */
-  readonly #failing = new Map<string, FailingTool>();
+  /** Tools with failures since their last answer, by name. */
+  readonly #toolStates = new Map<string, ToolState>();
 
   constructor(options: ToolBreakersOptions) {
     this.#options = options;
   }
 
-  /** Returns the names of tools that accept no calls, or one at a time, because their server fails. */
+  /** The names of tools that accept no calls, or one at a time, because their server fails. */
   get failing(): string[] {
-    return [...this.#failing].filter(([, { state }]) => state !== 'closed').map(([name]) => name);
+    return [...this.#toolStates].filter(([, { state }]) => state !== 'closed').map(([name]) => name);
   }
 
-  /** Returns the tools that accept calls now. Returns the same array if all tools accept calls. */
+  /** Selects the tools that accept calls now. Returns the same array if all tools accept calls. */
   selectAccepting(tools: ToolInfo[]): ToolInfo[] {
-    if (this.#failing.size === 0) return tools;
+    if (this.#toolStates.size === 0) return tools;
     return tools.filter(({ name }) => {
-      const { state, probe } = this.#failing.get(name) ?? { state: 'closed' };
+      const { state, probe } = this.#toolStates.get(name) ?? { state: 'closed' };
       return state === 'closed' || (state === 'half-open' && !probe);
     });
   }
 
-  /** Returns a handler that passes on the calls that the circuit breakers permit, and tells the circuit breakers the results. */
+  /** Wraps a handler to pass on only the calls that the circuit breakers permit, and to record the results of these calls. */
   limitCalls(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const { model: name } = job;
-      for (let probe = this.#failing.get(name)?.probe; probe; probe = this.#failing.get(name)?.probe) {
+      for (let probe = this.#toolStates.get(name)?.probe; probe; probe = this.#toolStates.get(name)?.probe) {
         const outcome = await Promise.race([probe, waitForAbort(signal)]);
         signal.throwIfAborted();
         if (outcome instanceof RouterError) throw outcome;
       }
-      const failing = this.#failing.get(name);
+      const failing = this.#toolStates.get(name);
       const probeOutcome = failing?.state === 'half-open' ? Promise.withResolvers<CallOutcome>() : undefined;
       if (failing && probeOutcome) {
         failing.probe = probeOutcome.promise;
@@ -86,35 +89,35 @@ export class ToolBreakers {
   }
 
   close(): void {
-    for (const { timer } of this.#failing.values()) clearTimeout(timer);
+    for (const { timer } of this.#toolStates.values()) clearTimeout(timer);
   }
 
   #recordOutcome(name: string, outcome: CallOutcome, isProbe: boolean): void {
-    const failing = this.#failing.get(name) ?? this.#createFailingTool();
+    const failing = this.#toolStates.get(name) ?? this.#createToolState();
     if (outcome === 'served') this.#closeCircuit(name);
     else if (outcome === 'nothing') return isProbe ? this.#options.onChange() : undefined;
     else {
-      this.#failing.set(name, failing);
+      this.#toolStates.set(name, failing);
       failing.failures += 1;
       if (isProbe || (failing.state === 'closed' && failing.failures >= maxFailures)) this.#openCircuit(name, failing);
     }
   }
 
-  #createFailingTool(): FailingTool {
+  #createToolState(): ToolState {
     return { state: 'closed', failures: 0, openings: 0, timer: undefined, probe: undefined };
   }
 
   #closeCircuit(name: string): void {
-    const failing = this.#failing.get(name);
+    const failing = this.#toolStates.get(name);
     if (!failing) return;
-    this.#failing.delete(name);
+    this.#toolStates.delete(name);
     clearTimeout(failing.timer);
     if (failing.state === 'closed') return;
     this.#options.log.info({ tool: name }, 'a tool works again: it takes calls');
     this.#options.onChange();
   }
 
-  #openCircuit(name: string, failing: FailingTool): void {
+  #openCircuit(name: string, failing: ToolState): void {
     failing.state = 'open';
     failing.openings += 1;
     const ms = computeOpenMs(failing.openings);

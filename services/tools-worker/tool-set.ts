@@ -10,7 +10,7 @@ import type { Tool } from './tool.ts';
 /** Maximum bytes of one tool's description and schema. */
 const maxToolBytes = 64 * 1024;
 
-/** Maximum bytes of the descriptions and schemas of all tools together, which are sent in one announcement. */
+/** Maximum bytes of the descriptions and schemas of all tools together, because one announcement contains them all. */
 const maxAllBytes = 512 * 1024;
 
 export class ToolSet {
@@ -18,14 +18,14 @@ export class ToolSet {
   readonly #log: Logger;
   readonly #checkOfTool = new WeakMap<Tool, InputCheck>();
   #toolByName = new Map<string, NamedTool>();
-  /** Tools that their server names otherwise, by the server's name. */
+  /** Tools whose name differs from the name that their server has for them, by the server's name. */
   #toolByGivenName = new Map<string, NamedTool>();
   readonly #fixedInfos: readonly ToolInfo[];
   #infos: ToolInfo[] = [];
 
   /**
    * @param sources sources of the tools, in order of precedence for names
-   * @param fixed further entries to announce that cannot be called by name
+   * @param fixed further entries to announce, which cannot be called by name
    */
   constructor(sources: readonly ToolSource[], log: Logger, fixed: readonly ToolInfo[] = []) {
     this.#sources = sources;
@@ -34,7 +34,7 @@ export class ToolSet {
     this.refresh();
   }
 
-  /** The entries that the worker announces; the same array until an entry changes. */
+  /** The entries that the worker announces. The same array until an entry changes. */
   get infos(): ToolInfo[] {
     return this.#infos;
   }
@@ -69,7 +69,7 @@ export class ToolSet {
       if (namedTool.tool instanceof ServerContent) continue;
       if (!namedTool.available) continue;
       const info = toInfo(namedTool);
-      // A tool that is too large may fit without its output schema, which is not needed for calls.
+      // A tool that is too large may fit without its output schema, which calls do not need.
       const { outputSchema: _, ...withoutOutput } = info;
       const fittingInfo = [info, withoutOutput].find((each) => countBytes(each) <= Math.min(maxToolBytes, bytesLeft));
       if (!fittingInfo) {
@@ -99,8 +99,8 @@ export class ToolSet {
   }
 
   /**
-   * Returns the check of a tool's input. If the schema cannot be compiled, the check accepts every input, because the tool then checks
-   * the input itself.
+   * Returns the check of a tool's input. If the schema is not valid, the check accepts every input, because the tool then checks the input
+   * itself.
    */
   findCheck(tool: Tool): InputCheck {
     const knownCheck = this.#checkOfTool.get(tool);

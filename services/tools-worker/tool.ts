@@ -7,7 +7,7 @@ export interface ToolOutput {
   content: ContentBlock[];
   /** The same result as data. */
   structuredContent?: JsonObject | undefined;
-  /** Whether the tool failed, for the reason in `content`. */
+  /** Whether the tool failed. `content` then gives the reason. */
   isError: boolean;
   /** The JSON-RPC error with which the tool's MCP server answered; absent for other failures. */
   error?: RpcError;

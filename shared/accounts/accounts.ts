@@ -15,7 +15,7 @@ import { warnUnreadable, type ReportUnreadable } from './redis/stored-records.ts
 import { SignInSessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 
-/** The stores of accounts in Redis. From a record of a newer release, they read only the fields that this release defines. */
+/** The stores of accounts in Redis. They ignore fields that only a newer release defines. */
 export interface Accounts {
   keys: KeyStore;
   users: UserStore;

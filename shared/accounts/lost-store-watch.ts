@@ -6,9 +6,9 @@ import type { StoreIdentity, StoreMarker } from './redis/store-marker.ts';
 const checkEveryMs = 1_000;
 
 /**
- * Recognises a store that was emptied or replaced while this process runs, so that its keys are not refused as wrong. States: new (no id
- * was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another id). When an operator confirms the
- * store, its id at that moment becomes the remembered id.
+ * Detects that the store of accounts was emptied or replaced while this process runs. Keys that are then missing are not refused as wrong.
+ * States: new (no id was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another id). When an operator
+ * confirms the store, its id at that moment becomes the remembered id.
  */
 export class LostStoreWatch {
   readonly #marker: Pick<StoreMarker, 'read'>;
@@ -43,12 +43,12 @@ export class LostStoreWatch {
   guard(keys: KeySource): KeySource {
     return {
       find: async (id) => {
-        const found = await keys.find(id);
-        // If the key is missing, the store may have been emptied a moment ago. If no id is remembered yet, the id of the key's store is to
-        // be.
-        if (found === undefined || this.#lost || this.#rememberedId === undefined) await this.#check();
+        const key = await keys.find(id);
+        // A missing key may mean that the store was emptied a moment ago. If no id is remembered yet, this check remembers the id of the
+        // store that the key was read from.
+        if (key === undefined || this.#lost || this.#rememberedId === undefined) await this.#check();
         this.assertIntact();
-        return found;
+        return key;
       },
       replaceHash: (...hashes) => keys.replaceHash(...hashes),
     };
@@ -67,8 +67,8 @@ export class LostStoreWatch {
     this.#updateState(await this.#marker.read());
   }
 
-  #updateState({ id, isAccepted: accepted }: StoreIdentity): void {
-    if (accepted || this.#rememberedId === undefined) this.#rememberedId = id;
+  #updateState({ id, isAccepted }: StoreIdentity): void {
+    if (isAccepted || this.#rememberedId === undefined) this.#rememberedId = id;
     const isLost = id !== this.#rememberedId;
     if (isLost === this.#lost) return;
     this.#lost = isLost;

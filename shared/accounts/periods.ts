@@ -15,7 +15,7 @@ export interface Period {
   to: number;
 }
 
-/** The named periods of all places that show usage. A period has `count` units, the last of which is the current one. */
+/** The periods that can be chosen by name wherever usage is shown. A period has `count` units and ends with the current unit. */
 export const namedPeriods = {
   '1h': { unit: 'minutes', count: 12 },
   '24h': { unit: 'hour', count: 24 },
@@ -76,12 +76,12 @@ export function nextBeginning(unit: PeriodUnit, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** Returns the name of a period, such as `2026-11-21` or `2026-11`. */
-export function periodName(step: TotalsUnit, beginning: number): string {
-  return new Date(beginning).toISOString().slice(0, step === 'day' ? 10 : 7);
+/** Returns the name of a day or month, such as `2026-11-21` or `2026-11`. */
+export function periodName(unit: TotalsUnit, beginning: number): string {
+  return new Date(beginning).toISOString().slice(0, unit === 'day' ? 10 : 7);
 }
 
 /** Returns when a period's totals expire, in ms since 1970. */
-export function computeExpiry(step: TotalsUnit, beginning: number): number {
-  return beginning + totalsKeptMs[step];
+export function computeExpiry(unit: TotalsUnit, beginning: number): number {
+  return beginning + totalsKeptMs[unit];
 }

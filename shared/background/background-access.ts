@@ -12,7 +12,7 @@ export interface BackgroundAccess {
   log: Logger;
 }
 
-/** Maximum of milliseconds between two tries to connect. */
+/** Maximum milliseconds between two tries to connect. */
 const maxPauseMs = 2_000;
 
 /** Milliseconds after which a command of a process that adds to a queue fails without an answer. */
@@ -24,17 +24,18 @@ export function toQueuePrefix(prefix: string): string {
 }
 
 /**
- * Returns the connection of a process that works on a queue. While Redis is unavailable, the commands of this connection wait. They are
- * sent when Redis is available again, to the new primary if there are sentinels. The lock of a worker protects the job that it has begun,
- * so a command may be executed twice without harm.
+ * Returns the options for the connection of a process that works on a queue. While Redis is unavailable, the commands of this connection
+ * wait. They are sent when Redis is available again, to the new primary if there are sentinels. A command may be executed twice without
+ * harm, because a worker's lock protects the job that it has begun.
  * @throws ConfigError for a text that is no URL of Redis
  */
 export function toWorkerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
-  return { ...toRedisOptions(url, ca), maxRetriesPerRequest: null, retryStrategy };
+  return { ...toRedisOptions(url, ca), maxRetriesPerRequest: null, retryStrategy: computeReconnectMs };
 }
 
 /**
- * Returns the connection of a process that adds to a queue. While Redis is unavailable, the commands of this connection fail at once.
+ * Returns the options for the connection of a process that adds to a queue. While Redis is unavailable, the commands of this connection
+ * fail at once.
  * @throws ConfigError for a text that is no URL of Redis
  */
 export function toProducerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
@@ -44,7 +45,7 @@ export function toProducerConnection({ url, ca }: BackgroundAccess): ConnectionO
     maxRetriesPerRequest: 0,
     commandTimeout: commandTimeoutMs,
     socketTimeout: commandTimeoutMs,
-    retryStrategy,
+    retryStrategy: computeReconnectMs,
   };
 }
 
@@ -57,6 +58,6 @@ function toRedisOptions(url: string, ca: string | undefined): RedisOptions {
   return 'sentinels' in options ? { ...options, failoverDetector: false } : options;
 }
 
-function retryStrategy(attempt: number): number {
+function computeReconnectMs(attempt: number): number {
   return Math.min(maxPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4);
 }

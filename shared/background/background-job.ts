@@ -20,7 +20,7 @@ export interface BackgroundJob<Data = object> {
   priority?: number | undefined;
 }
 
-/** A job that is added every `everyMs` milliseconds. If it fails, it is not tried again until it is added the next time. */
+/** A job that is added every `everyMs` milliseconds. A failed job is not tried again before it is added the next time. */
 export interface RepeatedJob extends Pick<BackgroundJob, 'queue' | 'id' | 'data'> {
   everyMs: number;
 }
@@ -30,10 +30,7 @@ const firstRetryMs = 1_000;
 /** Maximum milliseconds after a failure of a job until it is tried again. */
 const maxRetryMs = 60_000;
 
-/**
- * Maximum of tries of a job. It is practically endless, because what the job needs becomes available at some time, and the job itself
- * decides when it is too late.
- */
+/** Maximum number of tries of a job. It is practically unlimited, because the job itself decides when it is too late for another try. */
 const maxTries = 1_000_000;
 
 /** Returns the library's options of a job. A finished job is removed, because its outcome is in the records that it has changed. */

@@ -30,7 +30,7 @@ export interface FailingJob {
   reason: string;
 }
 
-/** Maximum of jobs of one queue that are searched for failures. */
+/** Maximum number of jobs of one queue that are searched for failed jobs. */
 const maxSearched = 300;
 
 const maxReasonLength = 300;
@@ -41,7 +41,7 @@ export class BackgroundJobs {
   readonly #flows: FlowProducer;
 
   constructor(access: BackgroundAccess) {
-    // If the check of the version failed because Redis restarts at that moment, every later call would fail as well.
+    // The version of Redis is not checked: if this check failed because Redis was restarting, every later call would fail as well.
     const options = {
       connection: toProducerConnection(access),
       prefix: toQueuePrefix(access.prefix),
@@ -77,13 +77,13 @@ export class BackgroundJobs {
     }
   }
 
-  /** Adds the jobs in `first`, and `job`, which begins when the jobs in `first` are done. Adds either all of them or none. */
+  /** Adds the jobs in `first`, and `job`, which begins when all of these jobs are done. Adds either all jobs or none. */
   async addAfter(job: BackgroundJob, first: readonly BackgroundJob[]): Promise<void> {
-    const toFlow = (each: BackgroundJob) => ({
-      name: each.queue,
-      queueName: each.queue,
-      data: each.data,
-      opts: toJobOptions(each),
+    const toFlow = (flowJob: BackgroundJob) => ({
+      name: flowJob.queue,
+      queueName: flowJob.queue,
+      data: flowJob.data,
+      opts: toJobOptions(flowJob),
     });
     await callQueue(this.#flows.add({ ...toFlow(job), children: first.map(toFlow) }));
   }
@@ -102,7 +102,10 @@ export class BackgroundJobs {
     await callQueue(this.#queues[queue].remove(id));
   }
 
-  /** Whether a job runs, or waits to begin or for another try; false for a job that does not exist or waits for other jobs. */
+  /**
+   * Returns whether a job runs, waits to begin, or waits for another try. Returns false for a job that does not exist or waits for other
+   * jobs.
+   */
   async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const state = await callQueue(this.#queues[queue].getJobState(id));
     return state !== 'unknown' && state !== 'waiting-children';
@@ -134,7 +137,7 @@ export class BackgroundJobs {
       id,
       failures,
       lastAt,
-      // Errors of Node that stand for several errors have no message, and the library leaves an empty message out.
+      // Node's AggregateError may have an empty message, which the library leaves out.
       reason: (failedReason || 'an error without a message').slice(0, maxReasonLength),
     }));
   }
@@ -150,7 +153,7 @@ export class BackgroundJobs {
       await callQueue(job.promote());
       return true;
     } catch (error) {
-      // A job that is no longer delayed has begun its next try in between, which is no error.
+      // A job that is no longer delayed has begun its next try meanwhile, which is no error.
       if (await callQueue(job.isDelayed())) throw error;
       return false;
     }
@@ -170,15 +173,15 @@ export class BackgroundJobs {
 }
 
 /**
- * Waits for an answer of the library, at most three seconds.
+ * Waits at most three seconds for an answer of the library.
  * @throws RouterError `store_unavailable`
  */
 async function callQueue<T>(answer: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  // Until it has connected for the first time, the library waits for ever.
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), maxAnswerMs);
+  const timeout = Promise.withResolvers<never>();
+  // The library waits without limit until it has connected for the first time.
+  const timer = setTimeout(() => timeout.reject(new Error('no answer in time')), maxAnswerMs);
   try {
-    return await Promise.race([answer, late.promise]);
+    return await Promise.race([answer, timeout.promise]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RouterError('store_unavailable', 'The queue of background work does not answer. Please try again soon.', {

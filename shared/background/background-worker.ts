@@ -5,26 +5,26 @@ import { toQueuePrefix, toWorkerConnection, type BackgroundAccess } from './back
 import { computeRetryMs, type BackgroundQueue } from './background-job.ts';
 
 /**
- * Milliseconds for which a worker holds the lock of a job. The worker renews the lock after half of this time. If it does not, because it
- * is dead or stands still, the job goes to another worker.
+ * Milliseconds for which a worker holds the lock of a job. The worker renews the lock after half of this time. If the worker is dead or
+ * blocked and does not renew the lock, the job goes to another worker.
  */
 const lockMs = 20_000;
 
 /** Milliseconds between two checks for jobs whose lock was not renewed. */
 const stallCheckMs = 5_000;
 
-/** How often a job may go to another worker. The number is practically endless, because every worker may die. */
+/** How often a job may go to another worker. This is practically unlimited, because every worker may die. */
 const maxStalls = 1_000_000;
 
-/** Milliseconds after `close` until the worker no longer waits for its running jobs and for Redis. Other workers get unfinished jobs. */
+/** Milliseconds for which `close` waits for running jobs and for Redis. Jobs that are still unfinished then go to other workers. */
 const closeMs = 10_000;
 
-/** Milliseconds after which a worker that could take no job tries again. */
+/** Milliseconds after a failed try to take a job until the worker tries again. */
 const refusedPauseMs = 1_000;
 
 /** Thrown by a handler to run its job again later. It does not count as a failure. */
 export class RunLaterError extends Error {
-  override name = 'LaterError';
+  override name = 'RunLaterError';
   readonly ms: number;
 
   /** @param ms milliseconds after which the job runs again */
@@ -37,7 +37,7 @@ export class RunLaterError extends Error {
 export interface BackgroundWorkerOptions<Data> {
   access: BackgroundAccess;
   queue: BackgroundQueue;
-  /** Maximum of jobs that run at the same time. */
+  /** Maximum number of jobs that run at the same time. */
   concurrency: number;
   /**
    * Does one job. It may be called again for a finished job, and for a job that another process still works on.
@@ -46,7 +46,7 @@ export interface BackgroundWorkerOptions<Data> {
   handle: (data: Data) => Promise<void>;
 }
 
-/** A worker of a queue, whatever the data of its jobs are. */
+/** A worker of a queue, for code that does not need the type of the jobs' data. */
 export interface QueueWorker {
   /** Number of jobs that were taken from a worker because it did not renew their lock. */
   stalls: number;
@@ -56,8 +56,11 @@ export interface QueueWorker {
   close(): Promise<void>;
 }
 
-/** The library's worker, which would try to take a job again at once, as long as Redis refuses writes. */
-class PatientWorker<Data> extends Worker<Data> {
+/**
+ * The library's worker, with a pause after each failed try to take a job. While Redis refuses writes, the library alone would try again
+ * without a pause.
+ */
+class PausingWorker<Data> extends Worker<Data> {
   protected override async moveToActive(...args: Parameters<Worker<Data>['moveToActive']>): Promise<Job<Data>> {
     try {
       return await super.moveToActive(...args);
@@ -77,7 +80,7 @@ export class BackgroundWorker<Data> implements QueueWorker {
 
   constructor({ access, queue, concurrency, handle }: BackgroundWorkerOptions<Data>) {
     this.#log = access.log.child({ queue });
-    this.#worker = new PatientWorker<Data>(queue, (job, token) => this.#run(job, token, handle), {
+    this.#worker = new PausingWorker<Data>(queue, (job, token) => this.#run(job, token, handle), {
       connection: toWorkerConnection(access),
       prefix: toQueuePrefix(access.prefix),
       concurrency,
@@ -100,10 +103,10 @@ export class BackgroundWorker<Data> implements QueueWorker {
     });
   }
 
-  /** Begins no more jobs, and resolves when the running jobs are over, after ten seconds at most. */
+  /** Begins no further jobs. Resolves when the running jobs are over, or after ten seconds. */
   async close(): Promise<void> {
     const ended = new AbortController();
-    // While Redis is unavailable, the library waits for it.
+    // The timeout is needed because the library waits while Redis is unavailable.
     const late = pause(closeMs, 'late' as const, { signal: ended.signal }).catch(() => undefined);
     const end = await Promise.race([this.#worker.close(), late]);
     ended.abort();

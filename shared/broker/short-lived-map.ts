@@ -8,11 +8,11 @@ const minDeletions = 512;
 /**
  * A map by id for entries that live as long as one request.
  *
- * V8's `Map` moves into a new table whenever as many entries were deleted as it has room for. Each abandoned table keeps pointing to the
- * next one and to its values. Once one abandoned table reaches the old generation of the heap, all later tables survive until the next full
- * collection, with everything that their values refer to. Every request would be copied twice and become garbage in the old generation. So
- * this map clears a value when its entry is deleted. It also regularly moves its entries into a new `Map`, to which no abandoned table
- * points.
+ * V8's `Map` moves into a new table whenever as many entries were deleted as the table has room for. Each abandoned table keeps pointing to
+ * the next table and to its own values. Once one abandoned table reaches the old generation of the heap, all later tables survive until the
+ * next full collection, with everything that their values refer to. Every request would be copied twice and become garbage in the old
+ * generation. So this map clears a value when its entry is deleted. It also regularly moves its entries into a new `Map`, to which no
+ * abandoned table points.
  * See docs/decisions/0005-short-lived-maps.md.
  */
 export class ShortLivedMap<Value extends object> {
@@ -27,12 +27,12 @@ export class ShortLivedMap<Value extends object> {
     return this.#entries.get(id)?.value;
   }
 
-  /** Adds an entry. There must be none with the same id. */
+  /** Adds an entry. There must be no entry with the same id. */
   set(id: string, value: Value): void {
     this.#entries.set(id, { value });
   }
 
-  /** Deletes an entry. Returns false if there is none. */
+  /** Deletes an entry. Returns false if there is no such entry. */
   delete(id: string): boolean {
     const entry = this.#entries.get(id);
     if (!entry) return false;

@@ -1,6 +1,6 @@
 /**
- * Thrown when a person could not be connected to a server. The message is a sentence for that person, without secrets and without texts of
- * the server.
+ * Thrown when a person could not be connected to a server. The message is a sentence for that person. It contains no secrets and no texts
+ * of the server.
  */
 export class ConnectError extends Error {
   override name = 'ConnectError';

@@ -10,7 +10,7 @@ import { McpAccountLinks } from './mcp-account-links.ts';
 import { CurrentTokens } from './current-tokens.ts';
 import { ToolAccountLinks } from './tool-account-links.ts';
 
-/** Maximum of milliseconds for one exchange with a server or an authorization server. */
+/** Maximum milliseconds for one exchange with a server or an authorization server. */
 const maxExchangeMs = 5_000;
 /** Maximum bytes of an answer of one of these servers. */
 const maxAnswerBytes = 256 * 1024;
@@ -20,7 +20,7 @@ export interface McpAccountLinksParts {
   registry: () => Registry;
   /** The variables that entries of the registry may name. */
   environment: Environment;
-  /** Networks to whose addresses the router may connect although they are not public. */
+  /** Networks that are not public, but to which the router may connect. */
   networks: readonly string[];
   publicUrl: string | undefined;
   log: Logger;
@@ -40,13 +40,13 @@ export function createMcpAccountLinks(options: McpAccountLinksParts): {
     maxBytes: maxAnswerBytes,
     isAllowed: (address) => isPublicAddress(address) || isListed(address),
   });
-  let cached: { of: Registry; servers: readonly OauthServer[] } | undefined;
+  let cached: { registry: Registry; servers: readonly OauthServer[] } | undefined;
   const servers = (): readonly OauthServer[] => {
-    const of = registry();
-    if (cached?.of === of) return cached.servers;
-    const { servers, refused } = readOauthServers(of.mcpServers, environment);
+    const currentRegistry = registry();
+    if (cached?.registry === currentRegistry) return cached.servers;
+    const { servers, refused } = readOauthServers(currentRegistry.mcpServers, environment);
     for (const { name, reason } of refused) log.error({ server: name, reason }, 'nobody can connect to an MCP server');
-    cached = { of, servers };
+    cached = { registry: currentRegistry, servers };
     return servers;
   };
   const connections = new McpAccountLinks({ store, servers, fetch, log });

@@ -12,9 +12,9 @@ import { toMcpAccountLink, describeError, secretsSchema, type McpAccountLinkSecr
 import { refreshGrant } from './grants.ts';
 
 /** A token that expires within this many milliseconds is refreshed before it is used, because the call may wait in a queue. */
-const earlyMs = 60_000;
+const refreshEarlyMs = 60_000;
 
-/** Maximum of milliseconds that a call waits for another node's refresh. */
+/** Maximum milliseconds for which a call waits while another node refreshes the link. */
 const maxWaitMs = 20_000;
 /** Milliseconds between two reads of the link while another node refreshes it. */
 const readEveryMs = 50;
@@ -52,8 +52,8 @@ export class CurrentTokens {
    * Returns the token of a person for a server.
    * @param url current URL of the server; the token of a link to another URL is not returned
    * @param refusedToken a token that the server has just refused
-   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, or another node
-   * refreshes the token for too long; `store_unavailable`
+   * @throws RouterError `upstream_failed` when the token has expired and the authorization server does not refresh it, or when the refresh
+   * by another node takes too long; `store_unavailable`
    */
   async get(person: string, server: string, url: string, refusedToken?: string): Promise<CurrentToken> {
     const { store } = this.#options;
@@ -61,7 +61,7 @@ export class CurrentTokens {
     if (link?.url !== url) return 'none';
     const secrets = this.#openSecrets(person, server, link);
     if (!secrets) return 'expired';
-    if (secrets.access !== refusedToken && !endsSoon(link)) return { token: secrets.access };
+    if (secrets.access !== refusedToken && !expiresSoon(link)) return { token: secrets.access };
     const key = `${person} ${server}`;
     let running = this.#refreshing.get(key);
     if (!running) {
@@ -81,7 +81,7 @@ export class CurrentTokens {
       // The link is read after the refresh has begun, because another node may have finished a refresh just before.
       const link = await store.find(person, server);
       const secrets = link && this.#openSecrets(person, server, link);
-      const isFresh = secrets && secrets.access !== refusedToken && !endsSoon(link);
+      const isFresh = secrets && secrets.access !== refusedToken && !expiresSoon(link);
       if (holder === undefined) {
         if (!link) return 'none';
         if (!secrets) return 'expired';
@@ -93,13 +93,13 @@ export class CurrentTokens {
         if (isFresh) return { token: secrets.access };
         return link ? 'expired' : 'none';
       }
-      return this.#refreshAsHolder({ person, server, refused: refusedToken }, link, secrets, holder);
+      return this.#refreshAsHolder({ person, server, refusedToken }, link, secrets, holder);
     }
     throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
   }
 
   async #refreshAsHolder(
-    { person, server, refused }: { person: string; server: string; refused: string | undefined },
+    { person, server, refusedToken }: { person: string; server: string; refusedToken: string | undefined },
     link: StoredMcpAccountLink,
     { grantor, access, refresh }: McpAccountLinkSecrets,
     holder: string,
@@ -107,7 +107,7 @@ export class CurrentTokens {
     const { store, fetch, log } = this.#options;
     const { url, connectedAt, refreshedAt, expiresAt = Infinity } = link;
     const expiredLink: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
-    const isUsable = access !== refused && expiresAt > Date.now();
+    const isUsable = access !== refusedToken && expiresAt > Date.now();
     let next: NewMcpAccountLink | undefined;
     let result: CurrentToken | RouterError = isUsable ? { token: access } : 'expired';
     try {
@@ -137,10 +137,10 @@ export class CurrentTokens {
 }
 
 /**
- * Whether a token expires so soon that it must be refreshed before it is used: within a minute or, if its lifetime is shorter than two
- * minutes, within half of its lifetime.
+ * Returns whether a token expires so soon that it must be refreshed before it is used: within a minute or, if its lifetime is shorter than
+ * two minutes, within half of its lifetime.
  */
-function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
-  const left = expiresAt - Date.now();
-  return left < Math.min(earlyMs, (expiresAt - refreshedAt) / 2);
+function expiresSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
+  const remainingMs = expiresAt - Date.now();
+  return remainingMs < Math.min(refreshEarlyMs, (expiresAt - refreshedAt) / 2);
 }

@@ -16,7 +16,7 @@ export interface TokenSource {
   /** The issuer name of the authorization server. */
   issuer: string;
   metadata: AuthorizationServerMetadata;
-  /** The resource for which tokens are requested. It is the name that the server gives itself (RFC 8707). */
+  /** The resource for which tokens are requested (RFC 8707): the name that the server gives itself. */
   resource: string;
   /** The scopes that the server names; undefined if it names none. */
   scope: string | undefined;
@@ -26,9 +26,9 @@ const pkceMethod = 'S256';
 
 /**
  * Finds the authorization server of an MCP server, as the Model Context Protocol describes ("Authorization"). The server answers a request
- * without a token with the URL of its metadata (RFC 9728). These metadata name the authorization server, whose own metadata (RFC 8414,
- * OpenID Connect Discovery) describe how to request tokens.
- * @throws ConnectError when metadata are missing, are those of another server, or lack PKCE; the errors of `fetch`
+ * without a token with the URL of its metadata (RFC 9728). These metadata name the authorization server. The metadata of the authorization
+ * server (RFC 8414, OpenID Connect Discovery) describe how to request tokens.
+ * @throws ConnectError when metadata are missing, belong to another server, or lack PKCE; the errors of `fetch`
  */
 export async function discoverServer(url: string, fetch: GuardedFetch): Promise<TokenSource> {
   const challenge = extractWWWAuthenticateParams(await askWithoutToken(url, fetch));

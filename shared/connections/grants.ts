@@ -87,7 +87,7 @@ export function redeemCode(
   });
 }
 
-/** Requests new tokens. The refresh token stays the same if the server issues no other. */
+/** Requests new tokens. The refresh token stays the same if the server issues no new one. */
 export function refreshGrant(
   grantor: AuthorizationClient,
   refreshToken: string,
@@ -103,7 +103,10 @@ export function refreshGrant(
   });
 }
 
-/** Has the authorization server revoke a token, and tokens made with it (RFC 7009). Returns false if the server cannot or does not. */
+/**
+ * Asks the authorization server to revoke a token, and the tokens that were issued with it (RFC 7009). Returns false if the server does
+ * not.
+ */
 export async function revokeGrant(
   { metadata, client }: AuthorizationClient,
   [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
@@ -136,7 +139,7 @@ async function registerRouter(
       'The authorization server takes no registrations: an administrator must configure a client.',
     );
   const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
-  const method = ['client_secret_basic', 'client_secret_post', 'none'].find((each) => methods.includes(each));
+  const method = ['client_secret_basic', 'client_secret_post', 'none'].find((name) => methods.includes(name));
   const isLocal = redirectUrl.startsWith('http:');
   return registerClient(metadata.issuer, {
     metadata,
@@ -146,7 +149,7 @@ async function registerRouter(
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: method ?? 'none',
-      // A URL without TLS can only be one of the person's machine (RFC 8252, 7.3).
+      // A URL without TLS can only lead to the person's own machine (RFC 8252, 7.3).
       application_type: isLocal ? 'native' : 'web',
     },
     fetchFn: fetch,

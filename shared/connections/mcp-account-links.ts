@@ -22,7 +22,7 @@ const pendingLinkSchema = pendingGrantSchema.extend({ server: z.string(), url: z
 
 export type McpAccountLinkState = 'connected' | 'expired' | 'none';
 
-/** A server to which people connect, with the state of one person's MCP account link. Times in ms since 1970. */
+/** A server to which people can connect, with the state of one person's MCP account link. Times in ms since 1970. */
 export interface ServerForPerson {
   server: string;
   url: string;
@@ -38,7 +38,7 @@ export interface McpAccountLinksOptions {
   log: Logger;
 }
 
-/** Connects people to MCP servers, each with their own account there, and disconnects them. */
+/** Connects people to MCP servers, each person with their own account at the server, and disconnects them. */
 export class McpAccountLinks {
   readonly #options: McpAccountLinksOptions;
 
@@ -54,7 +54,7 @@ export class McpAccountLinks {
     const links = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
       const link = links.get(server);
-      // A link to the server's former URL has no token for this URL.
+      // A link to a former URL of the server has no token for the current URL.
       if (link?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
       const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = link;
       const isExpired = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
@@ -109,7 +109,7 @@ export class McpAccountLinks {
   }
 
   /**
-   * Disconnects a person from a server. Also has the authorization server revoke the token, whether or not that succeeds.
+   * Disconnects a person from a server. Then asks the authorization server to revoke the token. If this fails, the failure is only logged.
    * @returns false if the person had no link to the server
    */
   async disconnect(person: string, server: string): Promise<boolean> {
@@ -127,12 +127,12 @@ export class McpAccountLinks {
   }
 
   /**
-   * Calls `ask`, and replaces the errors of the servers that it asks.
+   * Calls `sendRequests`, which sends requests to other servers, and replaces errors of these servers.
    * @throws ConnectError with a sentence for the person, without texts of the server
    */
-  async #replaceErrors<T>(server: string, ask: () => Promise<T>): Promise<T> {
+  async #replaceErrors<T>(server: string, sendRequests: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await sendRequests();
     } catch (error) {
       if (error instanceof RouterError) throw error;
       this.#options.log.warn(

@@ -35,11 +35,15 @@ export class ToolAccountLinks {
 
   /**
    * Returns the token of a person for a server.
-   * @param refused a token that the server has just refused
+   * @param refusedToken a token that the server has just refused
    * @throws RouterError `connection_required`, or as `CurrentTokens.get` does
    */
-  async findToken(person: string, { name, url }: Pick<OauthServer, 'name' | 'url'>, refused?: string): Promise<string> {
-    const current = await this.#options.tokens.get(person, name, url, refused);
+  async findToken(
+    person: string,
+    { name, url }: Pick<OauthServer, 'name' | 'url'>,
+    refusedToken?: string,
+  ): Promise<string> {
+    const current = await this.#options.tokens.get(person, name, url, refusedToken);
     if (typeof current === 'string') throw this.toRequiredError(name, current);
     return current.token;
   }

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Logger } from './log.ts';
 
-/** The answer of /health: `ready` selects 200 or 503, `facts` is the body. */
+/** The answer of `/health`: `ready` selects the status 200 or 503; `facts` is the body. */
 export interface Readiness {
   ready: boolean;
   facts: object;
@@ -25,8 +25,8 @@ interface Answer {
 const failureAnswer: Answer = { status: 500, type: 'text/plain', body: 'The page failed; see the log.\n' };
 
 /**
- * Creates the server of the operators' port, which must never be exposed to clients. `/metrics` is for Prometheus; `/health` answers 200
- * if the service is ready for work, otherwise 503; `/live` answers 200 while the event loop runs; further pages are the service's own.
+ * Creates the server of the operators' port, which must never be exposed to clients. `/metrics` is for Prometheus. `/health` answers 200 if
+ * the service is ready for work, otherwise 503. `/live` answers 200 while the event loop runs. Each service may add further pages.
  */
 export function createAdminServer(pages: AdminPages): Server {
   const { log, registry, health, further = {} } = pages;
@@ -46,7 +46,7 @@ export function createAdminServer(pages: AdminPages): Server {
         const page = Object.hasOwn(further, path) ? further[path] : undefined;
         if (!page) return { status: 404, type: 'text/plain', body: `Not found. Pages: ${paths.join(', ')}.\n` };
         const content = page();
-        return content ? toJsonAnswer(200, content) : toJsonAnswer(503, { error: 'nothing is known yet' });
+        return content ? toJsonAnswer(200, content) : toJsonAnswer(503, { error: 'there is no data yet' });
       }
     }
   }

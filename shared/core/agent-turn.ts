@@ -2,7 +2,10 @@
 export const agentPrograms = ['claude-code', 'codex', 'opencode', 'other'] as const;
 export type AgentProgram = (typeof agentPrograms)[number];
 
-/** The time that the client's own tools took between the previous turn and this one. Each tool counts in full, even beside others. */
+/**
+ * The time that the client's own tools took between the previous turn and this one. Each tool counts in full, even if several tools ran at
+ * the same time.
+ */
 export interface ToolTimes {
   /** The sum, in milliseconds. */
   ms: number;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 /** The file of a built folder that contains the digest of its sources. */
 const stampFile = 'stamp';
 
-/** @param stamp digest of the sources as they are now */
+/**
+ * Whether the folder was built from the current sources.
+ * @param stamp the digest of the current sources
+ */
 export function isBuilt(folder: string, stamp: string): boolean {
   try {
     return readFileSync(join(folder, stampFile), 'utf8') === stamp;
@@ -16,9 +19,10 @@ export function isBuilt(folder: string, stamp: string): boolean {
 }
 
 /**
- * Builds a folder beside its place, then replaces it by two renames. A reader in between finds nothing and tries again.
- * @param stamp digest of the sources
- * @param build writes the files into the folder that it is given
+ * Builds a folder under a temporary name, then puts it in the place of the old folder by two renames. A reader between the two renames
+ * finds no folder and must try again.
+ * @param stamp the digest of the sources
+ * @param build writes the files into the folder `draft`
  */
 export async function buildFolder(
   folder: string,

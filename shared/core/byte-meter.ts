@@ -19,7 +19,7 @@ export class ByteMeter {
     }
   }
 
-  /** Returns number and hash of all bytes that were passed on. May be called only once, at the end. */
+  /** Returns the number and the hash of all bytes that were passed on. May be called only once, at the end. */
   result(): ByteDigest {
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }

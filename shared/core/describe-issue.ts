@@ -15,15 +15,15 @@ const typePhrases: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas that have no messages;
- * pass this function to `safeParse` as `error`.
+ * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas without messages of their
+ * own: pass this function to `safeParse` as `error`.
  */
 export function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is missing' : `must be ${typePhrases[issue.expected] ?? issue.expected}`;
     case 'unrecognized_keys':
-      return 'is no field of this';
+      return 'is not a known field';
     case 'invalid_value':
       return issue.input === undefined
         ? 'is missing'
@@ -35,9 +35,9 @@ export function describeIssue(issue: Issue): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
-      return issue.input === undefined ? 'is missing' : 'has none of the forms that it may have';
+      return issue.input === undefined ? 'is missing' : 'has none of the allowed forms';
     case 'invalid_format':
-      return issue.format === 'url' ? 'must be an http or https address' : 'has not the form that it must have';
+      return issue.format === 'url' ? 'must be an http or https address' : 'does not have the required form';
     default:
       return 'is not valid';
   }

@@ -1,11 +1,11 @@
 import type { JsonObject } from './json.ts';
 
 /**
- * All errors of requests. Each format has its own table for the wording of each row (`shared/formats/<format>/error.ts`).
+ * The errors of requests. Each client format has a table of its own with the wording of each row (`shared/formats/<format>/error.ts`).
  *
  * - `status`: the HTTP status, unless the client's format has another status for the error.
  * - `movable`: the router may give the job to another worker, as long as no part of an answer has reached the client.
- * - `clientMayRetry`: the same request may succeed later. If false, the answer carries `x-should-retry: false`.
+ * - `clientMayRetry`: the same request may succeed later. If false, the answer has the header `x-should-retry: false`.
  */
 export const errorTable = {
   missing_key: { status: 401, movable: false, clientMayRetry: false },
@@ -84,7 +84,7 @@ export interface ErrorDetails {
   byUpstream?: boolean | undefined;
   /** The underlying error. For logs only, never sent. */
   cause?: unknown;
-  /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
+  /** Facts as data, for formats whose errors contain them (`error.details` of the messages format). */
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
   /** The upstream's own error, if clients of its format may see it. */
   original?: OriginalError | undefined;

@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Texts of those numbers of an object or array that `JSON.stringify` would write differently, by name or index. */
+/** The texts of the numbers in an object or array that `JSON.stringify` would write differently, by name or index. */
 const exactNumbers = Symbol('numbers as given');
 
 interface NumberHolder {
@@ -28,9 +28,9 @@ export function mayChangeNumbers(text: string): boolean {
 }
 
 /**
- * Parses a JSON text so that `writeExact` can write its numbers as they stand in the text, even `1.0`, `1e400`, and integers that are
- * larger than a number holds exactly. This also works for copies that a spread makes of its objects. See
- * docs/decisions/0030-numbers-as-given.md.
+ * Parses a JSON text so that `writeExact` can write its numbers as they stand in the text, even `1.0`, `1e400`, and integers that a
+ * JavaScript number cannot hold exactly. This also works for copies of the parsed objects that a spread makes.
+ * See docs/decisions/0030-numbers-as-given.md.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {

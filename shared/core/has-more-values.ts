@@ -9,8 +9,8 @@ export interface ValueCounts {
 }
 
 /**
- * The limits of a request. They allow enough values for the token ids of the largest request for embeddings, and as many lists and objects
- * as a process parses and checks within 0.2 s, during which it serves no other request.
+ * The limits of a request. They allow the token ids of the largest request for embeddings, and as many lists and objects as a process
+ * parses and checks within 0.2 s. During this time, the process serves no other request.
  */
 export const maxRequestValues: ValueCounts = { values: 500_000, groups: 100_000 };
 
@@ -24,9 +24,9 @@ export function hasMoreValues(text: Buffer, max: ValueCounts = maxRequestValues)
   // Each value takes at least a byte.
   if (text.length <= Math.min(max.values, max.groups)) return false;
   let { values, groups } = max;
-  for (let at = 0; at < text.length; at += 1) {
-    const byte = text[at];
-    if (byte === quote) at = findStringEnd(text, at + 1);
+  for (let position = 0; position < text.length; position += 1) {
+    const byte = text[position];
+    if (byte === quote) position = findStringEnd(text, position + 1);
     else if (byte === comma) values -= 1;
     else if (byte === openBracket || byte === openBrace) {
       values -= 1;

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { parseExact, writeExact } from './exact-numbers.ts';
 import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 
-/** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
+/** The lists at the top level of a JSON object: for the name of each list, the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
 
-/** A JSON object some of whose lists were not parsed. Such a list holds one text, the list's mark, instead of its elements. */
+/** A JSON object with unparsed lists. An unparsed list contains one string, the mark of the list, instead of its elements. */
 export interface AroundLists {
   value: JsonObject;
-  /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements are copied from the original text. */
+  /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements of unparsed lists are copied from the original text. */
   write: (object: JsonObject) => Buffer[];
 }
 
@@ -22,7 +22,7 @@ interface ListRange {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Up to this many bytes of a string, a check of each byte is faster than a search for the string's end. */
+/** For up to this many bytes of a string, a check of each byte is faster than a search for the end of the string. */
 const shortLength = 64;
 
 /** Counts the fields of all objects in a JSON value, at any depth. */
@@ -40,38 +40,38 @@ export function countFields(value: Json | undefined): number {
 /**
  * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
  * @param text valid JSON in UTF-8
- * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or has
- * another number of fields than `lists` says. In the last case, an object in the list may have two fields with the same name
+ * @returns undefined if the text must be parsed as a whole: a list is missing, appears twice, is nested too deeply, or has another number
+ * of fields than `lists` states. In the last case, an object in the list may have two fields with the same name
  */
 export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
-  const found = findLists(text, lists);
-  if (!found) return undefined;
-  // Generated after the text has come, so that the text cannot contain it.
+  const ranges = findLists(text, lists);
+  if (!ranges) return undefined;
+  // Generated after the text has arrived, so that the text cannot contain it.
   const mark = randomUUID();
   let skeleton = '';
   let from = 0;
-  for (const [at, { start, end }] of found.entries()) {
-    skeleton += `${text.toString('utf8', from, start)}"${mark}${at}"`;
+  for (const [index, { start, end }] of ranges.entries()) {
+    skeleton += `${text.toString('utf8', from, start)}"${mark}${index}"`;
     from = end;
   }
   const value = parseExact(skeleton + text.toString('utf8', from));
   if (!isJsonObject(value)) return undefined;
   // JSON can write a field's name in several ways, and the last of two fields with the same name counts.
-  for (const [at, { name }] of found.entries()) {
+  for (const [index, { name }] of ranges.entries()) {
     const list = value[name];
-    if (!Array.isArray(list) || list[0] !== `${mark}${at}`) return undefined;
+    if (!Array.isArray(list) || list[0] !== `${mark}${index}`) return undefined;
   }
-  const elements = found.map(({ start, end }) => text.subarray(start, end));
+  const elements = ranges.map(({ start, end }) => text.subarray(start, end));
   return { value, write: (object) => writeAround(writeExact(object), mark, elements) };
 }
 
 function writeAround(text: string, mark: string, elements: readonly Buffer[]): Buffer[] {
   const pieces: Buffer[] = [];
   let from = 0;
-  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {
-    const end = text.indexOf('"', at);
-    pieces.push(Buffer.from(text.slice(from, at - 1)));
-    const list = elements[Number(text.slice(at + mark.length, end))];
+  for (let position = text.indexOf(mark); position !== -1; position = text.indexOf(mark, from)) {
+    const end = text.indexOf('"', position);
+    pieces.push(Buffer.from(text.slice(from, position - 1)));
+    const list = elements[Number(text.slice(position + mark.length, end))];
     if (list) pieces.push(list);
     from = end + 1;
   }
@@ -83,19 +83,19 @@ function writeAround(text: string, mark: string, elements: readonly Buffer[]): B
  * be parsed as a whole.
  */
 function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
-  const found: ListRange[] = [];
+  const ranges: ListRange[] = [];
   let levels = 0;
   let fields = 0;
   let name = '';
   let [stringStart, stringEnd] = [0, 0];
-  /** The list that the pass is in. */
+  /** The list at the current position; undefined outside the lists. */
   let openList: { name: string; start: number } | undefined;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text[at]) {
+  for (let position = 0; position < text.length; position += 1) {
+    switch (text[position]) {
       case 0x22: // "
-        stringStart = at + 1;
+        stringStart = position + 1;
         stringEnd = findStringEnd(text, stringStart);
-        at = stringEnd;
+        position = stringEnd;
         break;
       case 0x3a: // :
         fields += 1;
@@ -105,9 +105,9 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
       case 0x7b: // {
         levels += 1;
         if (levels > maxLevels) return undefined;
-        if (levels !== 2 || text[at] !== 0x5b || !Object.hasOwn(lists, name)) break;
-        if (found.some((list) => list.name === name)) return undefined;
-        openList = { name, start: at + 1 };
+        if (levels !== 2 || text[position] !== 0x5b || !Object.hasOwn(lists, name)) break;
+        if (ranges.some((list) => list.name === name)) return undefined;
+        openList = { name, start: position + 1 };
         fields = 0;
         break;
       case 0x5d: // ]
@@ -115,26 +115,30 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
         levels -= 1;
         if (levels !== 1 || !openList) break;
         if (fields !== lists[openList.name]) return undefined;
-        found.push({ ...openList, end: at });
+        ranges.push({ ...openList, end: position });
         openList = undefined;
         break;
       default:
     }
   }
-  return found.length === Object.keys(lists).length ? found : undefined;
+  return ranges.length === Object.keys(lists).length ? ranges : undefined;
 }
 
 /**
  * Returns the position of the quote that ends a string.
- * @param start the position after the quote that begins it
+ * @param start the position after the quote that begins the string
  */
 export function findStringEnd(text: Buffer, start: number): number {
-  let at = start;
-  for (const nearEnd = Math.min(start + shortLength, text.length); at < nearEnd; at += text[at] === backslash ? 2 : 1) {
-    if (text[at] === quote) return at;
+  let position = start;
+  for (
+    const nearEnd = Math.min(start + shortLength, text.length);
+    position < nearEnd;
+    position += text[position] === backslash ? 2 : 1
+  ) {
+    if (text[position] === quote) return position;
   }
-  for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {
-    if (!isEscaped(text, end, at)) return end;
+  for (let end = text.indexOf(quote, position); end !== -1; end = text.indexOf(quote, end + 1)) {
+    if (!isEscaped(text, end, position)) return end;
   }
   return text.length;
 }

@@ -12,12 +12,12 @@ export interface JsonText {
   value: unknown;
   /**
    * Writes an object as JSON, in UTF-8, in pieces. Long strings of `value` that were not moved to other objects are written as pieces of
-   * the text, and numbers as `writeExact` does.
+   * the original text. Numbers are written as `writeExact` does.
    */
   write: (object: JsonObject) => Buffer[];
   /** Runs a check for which the first 32 characters of long strings are enough. While it runs, short strings replace the long strings. */
   skim: <Result>(check: () => Result) => Result;
-  /** Whether lists in `value` were not parsed. Such a list holds one text instead of its elements. */
+  /** Whether lists in `value` were not parsed. Such a list contains one string instead of its elements. */
   hasUnreadLists: boolean;
 }
 
@@ -28,8 +28,8 @@ export const maxWholeBytes = 64 * 1024;
 const startLength = 32;
 
 /**
- * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied if they are only passed on. See
- * docs/decisions/0021-long-strings.md.
+ * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied if they are only passed on.
+ * See docs/decisions/0021-long-strings.md.
  * @param unread lists that need not be parsed, because the text is valid and the caller does not read them
  * @throws SyntaxError
  */
@@ -52,14 +52,14 @@ function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined
 
 /** Returns undefined if the text has no long strings as values. */
 function parseInParts(text: Buffer): JsonText | undefined {
-  const found = findLongStrings(text);
-  if (found.length === 0) return undefined;
-  // Generated after the text has come, so that the text cannot contain it.
+  const ranges = findLongStrings(text);
+  if (ranges.length === 0) return undefined;
+  // Generated after the text has arrived, so that the text cannot contain it.
   const mark = randomUUID();
   let skeleton = '';
   let from = 0;
-  const strings = found.map(({ start, end }, at): PassedString => {
-    skeleton += `${text.toString('utf8', from, start + startLength)}${mark}${at}`;
+  const strings = ranges.map(({ start, end }, index): PassedString => {
+    skeleton += `${text.toString('utf8', from, start + startLength)}${mark}${index}`;
     from = end;
     return { bytes: text.subarray(start, end), text: undefined };
   });
@@ -95,11 +95,11 @@ interface StringMarks {
 }
 
 /**
- * Replaces every string with a mark in a value by a property that returns the long string.
- * @returns false if a mark is elsewhere, namely in a field's name
+ * Replaces every string in a value that contains a mark by a property that returns the long string.
+ * @returns false if a mark is elsewhere, that is, in the name of a field
  */
 function putStringsBack(value: unknown, state: StringMarks): boolean {
-  let left = state.strings.length;
+  let remaining = state.strings.length;
   const pendingValues = [value];
   for (let current = pendingValues.pop(); current !== undefined; current = pendingValues.pop()) {
     if (typeof current !== 'object' || current === null) continue;
@@ -108,10 +108,10 @@ function putStringsBack(value: unknown, state: StringMarks): boolean {
       if (typeof inner === 'object') pendingValues.push(inner);
       if (typeof inner !== 'string' || !inner.startsWith(state.mark, startLength)) continue;
       defineString(current, key, inner, state);
-      left -= 1;
+      remaining -= 1;
     }
   }
-  return left === 0;
+  return remaining === 0;
 }
 
 function defineString(object: object, key: string | number, marked: string, state: StringMarks): void {
@@ -132,7 +132,7 @@ function skim<Result>(state: StringMarks, run: () => Result): Result {
   }
 }
 
-/** Chooses the writer for an object whose numbers came in a text. `JSON.stringify` is faster, and enough if no number may change. */
+/** Chooses the writer for an object that was parsed from a text. `JSON.stringify` is faster, and suffices if no number may change. */
 function chooseWriter(text: string): (object: JsonObject) => string {
   return mayChangeNumbers(text) ? writeExact : JSON.stringify;
 }
@@ -140,10 +140,10 @@ function chooseWriter(text: string): (object: JsonObject) => string {
 function writeInParts(text: string, { mark, strings }: StringMarks): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
-  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {
-    const end = text.indexOf('"', at);
-    const { bytes } = strings[Number(text.slice(at + mark.length, end))] ?? {};
-    parts.push(Buffer.from(text.slice(from, at - startLength)));
+  for (let position = text.indexOf(mark); position !== -1; position = text.indexOf(mark, from)) {
+    const end = text.indexOf('"', position);
+    const { bytes } = strings[Number(text.slice(position + mark.length, end))] ?? {};
+    parts.push(Buffer.from(text.slice(from, position - startLength)));
     if (bytes) parts.push(bytes);
     from = end;
   }

@@ -10,8 +10,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Maximum levels of nested arrays and objects in a JSON value. They are far more than any request needs, and far fewer than fill the stack
- * of `JSON.stringify`, which recurses for each level while `JSON.parse` does not.
+ * Maximum levels of nested arrays and objects in a JSON value. No request needs nearly as many. The limit protects the stack of
+ * `JSON.stringify`, which recurses for each level, while `JSON.parse` does not.
  */
 export const maxLevels = 500;
 

@@ -9,9 +9,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/**
- * The kinds of settings. `doc` describes the variable in error messages and in the tables of docs/configuration.md.
- */
+/** The kinds of settings. `doc` describes the variable in error messages and in the tables of docs/configuration.md. */
 export const setting = {
   text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
   optionalText: (doc: string) => z.string().min(1).optional().describe(doc),
@@ -53,8 +51,8 @@ function wholeNumber(min: number, max: number) {
 }
 
 /**
- * Reads a service's settings from the environment. An empty variable counts as unset. Instead of any variable `X`, `X_FILE` may name a
- * file that holds its value, which is the usual way to pass secrets to containers.
+ * Reads a service's settings from the environment. An empty variable counts as unset. The value of any variable `X` may instead be in a
+ * file that the variable `X_FILE` names, which is the usual way to pass secrets to containers.
  * @throws ConfigError with one sentence for every invalid variable
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
@@ -76,7 +74,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = nonEmpty[name];
-    // A URL with a user may contain a password, and a file a secret, so the error repeats neither.
+    // The error does not repeat a value that may be secret: a URL with a user may contain a password, and a file a secret.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
     const description = isSecret ? name : `${name}=${JSON.stringify(value)}`;
@@ -88,7 +86,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
 /**
  * Reads the certificates (PEM) from the file that a setting names.
  * @param name the variable's name
- * @throws ConfigError that names variable and file, if the file cannot be read or holds no certificate
+ * @throws ConfigError if the file cannot be read or holds no certificate; it names the variable and the file
  */
 export function readCertificates(name: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined;

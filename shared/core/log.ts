@@ -26,9 +26,9 @@ const redact = (): string => '[redacted]';
 
 /**
  * Creates a service's logger. Callers must never pass keys, request or answer bodies, or prompts. As a second line of defence, top-level
- * fields that usually carry secrets are redacted; a search in nested objects would cost more than writing the line.
+ * fields that usually contain secrets are redacted. A search in nested objects would cost more than writing the line.
  *
- * JSON lines are written in batches and without waiting for the reader. The last batch is written when the process exits, also after an
+ * JSON lines are written in batches and without waiting for the reader. The last batch is written when the process exits, even after an
  * uncaught error.
  */
 export function createLog({ service, level, format }: LogOptions): Logger {
@@ -51,7 +51,10 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   return pino(options, batchLines());
 }
 
-/** Writes lines to the standard output in batches. A process whose reader has ended runs on without a log, and ends normally. */
+/**
+ * Writes lines to the standard output in batches. If the reader of the output has ended, the process runs on without a log, and ends
+ * normally.
+ */
 function batchLines(): { write: (line: string) => void } {
   const destination = pino.destination({ sync: false });
   let lines = '';
@@ -61,8 +64,8 @@ function batchLines(): { write: (line: string) => void } {
   const writeOut = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    // Only one batch is written at a time, because at the end of a process without a reader, the library would try to write further batches
-    // for ever.
+    // Only one batch is written at a time. Otherwise, the library would try for ever to write further batches at the end of a process
+    // without a reader.
     if (isWriting || lines === '') return;
     isWriting = true;
     destination.write(lines);
@@ -91,7 +94,7 @@ function batchLines(): { write: (line: string) => void } {
   };
 }
 
-/** Writes to the standard output before the process ends, as much as its reader takes within a second. */
+/** Writes a text to the standard output before the process ends. Writes as much as the reader takes within a second. */
 function writeLast(text: string): void {
   let rest: Uint8Array = Buffer.from(text);
   const endsAt = performance.now() + maxLastWriteMs;

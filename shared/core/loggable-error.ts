@@ -9,12 +9,18 @@ export interface LoggableError {
   cause?: LoggableError;
 }
 
+/** Maximum number of nested errors: an error, its cause, the cause of its cause, and so on. */
 const maxDepth = 5;
 
 /**
- * Extracts the parts of an error that may be logged: its type, code and stack, and its message. A message that may quote a client or a
- * model is left out: that of a parser, which quotes its input; that of a refused request, which an upstream may have written; and that of
- * any error with a property `quotesUpstream`. A cause that is not an error may be such a message too and is dropped.
+ * Extracts the parts of an error that may be logged: its type, code, stack and message. Leaves out a message that may quote a client or a
+ * model:
+ *
+ * - the message of a parser, which quotes its input;
+ * - the message of a refused request, which an upstream may have written;
+ * - the message of any error with the property `quotesUpstream`.
+ *
+ * Drops a cause that is not an error, because it may be such a message, too.
  */
 export function toLoggableError(error: unknown, depth = 0): LoggableError | undefined {
   if (!(error instanceof Error) || depth >= maxDepth) return undefined;

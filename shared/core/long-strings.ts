@@ -7,36 +7,36 @@ export interface StringRange {
 /** Minimum bytes of a string that is worth finding. */
 const minLength = 32 * 1024;
 
-/** Bytes between two positions that are checked. Every string that is worth finding contains at least one of these positions. */
+/** Bytes between two checked positions. Every string that is worth finding contains at least one of these positions. */
 const stride = minLength / 2;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the long strings of a JSON text that need no decoding: ASCII without escapes, such as the base64 of an image. It checks only a few
- * positions of the text, so it is much faster than a parser, and may miss some strings.
+ * Finds the long strings of a JSON text that need no decoding: ASCII without escapes, such as the base64 of an image. Checks only a few
+ * positions of the text. So it is much faster than a parser, and may miss some strings.
  *
- * In valid JSON every found string is whole: a value or a field's name. In invalid JSON it may be something else. The text stays invalid if
- * other strings of the same kind replace the found ones. Strings of that kind begin with a letter, a digit, `+` or `/`, and are ASCII
- * without quotes, escapes and control characters.
+ * In valid JSON, every found range is a whole string: a value or the name of a field. In invalid JSON, a found range may be something else,
+ * but the text stays invalid if strings of the same kind replace the found ranges. Strings of this kind begin with a letter, a digit, `+`
+ * or `/`, and are ASCII without quotes, escapes and control characters.
  */
 export function findLongStrings(text: Buffer): StringRange[] {
-  const found: StringRange[] = [];
-  for (let at = stride; at < text.length; at += stride) {
-    const end = text.indexOf(quote, at);
+  const ranges: StringRange[] = [];
+  for (let position = stride; position < text.length; position += stride) {
+    const end = text.indexOf(quote, position);
     if (end === -1) break;
-    const start = text.lastIndexOf(quote, at - 1) + 1;
+    const start = text.lastIndexOf(quote, position - 1) + 1;
     if (end - start >= minLength && isStringStart(text, start) && isPlainAscii(text.subarray(start, end)))
-      found.push({ start, end });
-    if (end > at) at += Math.floor((end - at) / stride) * stride;
+      ranges.push({ start, end });
+    if (end > position) position += Math.floor((end - position) / stride) * stride;
   }
-  return found;
+  return ranges;
 }
 
 /**
- * Whether the quote before a position opens a string. An escaped quote opens none. After a quote that closes a string, JSON has no letter,
- * digit, `+` or `/`.
+ * Whether the quote before a position opens a string. An escaped quote does not. After a quote that closes a string, JSON never has a
+ * letter, a digit, `+` or `/`.
  */
 function isStringStart(text: Buffer, start: number): boolean {
   const first = text[start] ?? 0;
@@ -50,14 +50,14 @@ function isPlainAscii(text: Buffer): boolean {
   if (text.includes(backslash)) return false;
   const head = Math.min(text.length, -text.byteOffset & 3);
   const words = new Int32Array(text.buffer, text.byteOffset + head, (text.length - head) >> 2);
-  // Checks four bytes at a time. A byte's highest bit is set in `odd` if it is below a space or not ASCII.
-  let odd = 0;
+  // Checks four bytes at a time. The highest bit of a byte in `flags` is set if the byte is below a space or not ASCII.
+  let flags = 0;
   // An iterator over the array takes eight times as long.
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? 0;
-    odd |= ((word - 0x20202020) & ~word) | word;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? 0;
+    flags |= ((word - 0x20202020) & ~word) | word;
   }
-  if ((odd & 0x80808080) !== 0) return false;
+  if ((flags & 0x80808080) !== 0) return false;
   const rest = [...text.subarray(0, head), ...text.subarray(head + words.byteLength)];
   return rest.every((byte) => byte >= 0x20 && byte < 0x80);
 }

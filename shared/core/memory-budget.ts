@@ -1,5 +1,5 @@
 /**
- * Returns one of `parts` equal parts of the memory limit; infinite if there is no limit.
+ * Computes the size of one of `parts` equal parts of the memory limit; infinite if there is no limit.
  * @param memoryBytes the limit; 0 if there is none
  */
 export function computeMemoryShare(parts: number, memoryBytes: number): number {

@@ -19,7 +19,7 @@ export type ModelOperation = (typeof modelOperations)[number];
 export const operations = [...modelOperations, 'count_tokens', 'execute_tool'] as const;
 export type Operation = (typeof operations)[number];
 
-/** The operations of a model that announces none, because announcements omit the list for a model that only generates. */
+/** The operations of a model that announces no operations, because announcements omit the list for a model that only generates. */
 const defaultOperations: readonly ModelOperation[] = ['generate'];
 
 export function operationsOf({
@@ -32,12 +32,12 @@ export function operationsOf({
 
 /** Whether a model can do an operation. Models that generate also count tokens. */
 export function canDo(model: Parameters<typeof operationsOf>[0], operation: Operation): boolean {
-  const needed = operation === 'count_tokens' ? 'generate' : operation;
-  return operationsOf(model).some((each) => each === needed);
+  const requiredOperation = operation === 'count_tokens' ? 'generate' : operation;
+  return operationsOf(model).some((supported) => supported === requiredOperation);
 }
 
-/** Returns the operations that a worker announces for a model; an empty object if the model only generates. */
-export function toAnnouncedOperations(found: readonly ModelOperation[]): { operations?: ModelOperation[] } {
-  const isPlain = found.length === 1 && found[0] === 'generate';
-  return isPlain ? {} : { operations: modelOperations.filter((operation) => found.includes(operation)) };
+/** Returns the field with the operations that a worker announces for a model; an empty object if the model only generates. */
+export function toAnnouncedOperations(supported: readonly ModelOperation[]): { operations?: ModelOperation[] } {
+  const isPlain = supported.length === 1 && supported[0] === 'generate';
+  return isPlain ? {} : { operations: modelOperations.filter((operation) => supported.includes(operation)) };
 }

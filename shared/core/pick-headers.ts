@@ -11,7 +11,8 @@ const plainText = /^[\x20-\x7e]+$/;
 export function pickHeaders(headers: RawHeaders, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (!names.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))) continue;
+    if (!names.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern)))
+      continue;
     if (typeof value === 'string' && plainText.test(value)) picked[name] = value;
   }
   return picked;

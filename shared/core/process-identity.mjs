@@ -27,7 +27,7 @@ export function processIdentity(pid) {
  * visible from here.
  * @returns {string}
  */
-export function processSpace() {
+export function getProcessSpace() {
   try {
     return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {

@@ -1,10 +1,11 @@
+/** Milliseconds of the window over which the rate is measured. */
 const windowMs = 60_000;
 
 /** Measures how fast something progresses: over the last minute or, while the first sample is more recent, since that sample. */
 export class ProgressRate {
   #samples: { at: number; done: number }[] = [];
 
-  /** @param beganAt a time at which nothing was done yet, in milliseconds since 1970. If it is given, one sample is enough for a rate */
+  /** @param beganAt a time at which nothing was done yet, in milliseconds since 1970. With it, a single sample is enough for a rate */
   constructor(beganAt?: number) {
     if (beganAt !== undefined) this.addSample(0, beganAt);
   }
@@ -19,7 +20,7 @@ export class ProgressRate {
     if (last && (at < last.at || done < last.done)) this.#samples = [];
     else if (last?.at === at) this.#samples.pop();
     this.#samples.push({ at, done });
-    const lastOutside = this.#samples.findLastIndex((look) => look.at <= at - windowMs);
+    const lastOutside = this.#samples.findLastIndex((sample) => sample.at <= at - windowMs);
     if (lastOutside > 0) this.#samples.splice(0, lastOutside);
   }
 

@@ -8,13 +8,13 @@ import type { AgentTurn } from './agent-turn.ts';
  * - `compaction`: a summary that replaces a conversation that has become too long
  * - `auxiliary`: any other small request, such as a title, a classification or a web search
  *
- * The names are those of Claude Code's hint headers.
+ * The names come from Claude Code's hint headers.
  */
 export const purposes = ['main', 'subagent', 'workflow', 'compaction', 'auxiliary'] as const;
 export type Purpose = (typeof purposes)[number];
 
 export interface RequestPurpose {
-  /** Undefined if the client neither states the purpose nor is recognized by its signs. */
+  /** Undefined if the client does not state the purpose and its program is not recognized. */
   purpose: Purpose | undefined;
   /**
    * The type of the agent that sends the request, such as `Explore`, in the program's own words; undefined if the program does not state
@@ -25,7 +25,7 @@ export interface RequestPurpose {
   turn?: AgentTurn | undefined;
 }
 
-/** The purpose of a request that shows none. */
+/** The purpose of a request that gives no sign of one. */
 export const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
 
 /** Returns the purpose with this name; undefined for any other value, such as a purpose of a later program. */

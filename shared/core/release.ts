@@ -2,8 +2,8 @@
 export type Release = () => void | Promise<void>;
 
 /**
- * A stack of resources to release, last acquired first. A release that fails does not prevent the others. Every service has one, which
- * runs on SIGTERM and SIGINT (see `runService`).
+ * A stack of resources to release, last acquired first. A release that fails does not prevent the others. Every service has one stack,
+ * which is released on SIGTERM and SIGINT (see `runService`).
  */
 export class Releases {
   readonly #stack: { name: string; release: Release }[] = [];
@@ -14,7 +14,9 @@ export class Releases {
     this.#stack.push({ name, release });
   }
 
-  /** Runs all releases, the last registered first, and resolves with the errors of failed ones. Further calls join the first call. */
+  /**
+   * Runs all releases, the last registered first, and resolves with the errors of the failed releases. Further calls join the first call.
+   */
   releaseAll(): Promise<Error[]> {
     this.#running ??= this.#runAll();
     return this.#running;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /** Maximum milliseconds of the work, including the time to load the code. */
-const longestMs = 20_000;
+const timeoutMs = 20_000;
 
 /**
  * Runs a module in a thread of its own, for work that would block the streams that this thread relays.
@@ -14,7 +14,7 @@ const longestMs = 20_000;
 export async function runInThread<Answer>(module: URL, task: unknown): Promise<Answer> {
   const worker = new Worker(module, { workerData: task });
   try {
-    const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(longestMs) })) as [Answer];
+    const [answer] = (await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) })) as [Answer];
     return answer;
   } finally {
     await worker.terminate();

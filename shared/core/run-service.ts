@@ -1,7 +1,7 @@
 import { ConfigError, type Environment } from './load-config.ts';
 import { Releases } from './release.ts';
 
-/** The exit code of a service with invalid settings (EX_CONFIG of sysexits(3)), for which a restart is pointless. */
+/** The exit code of a service with invalid settings (EX_CONFIG of sysexits(3)). A restart of such a service is pointless. */
 export const configExitCode = 78;
 
 /**
@@ -18,7 +18,7 @@ export async function runService(
     if (isStopping) process.exit(1);
     isStopping = true;
     const failures = await releases.releaseAll();
-    for (const failure of failures) report(failure);
+    for (const failure of failures) reportError(failure);
     process.exit(failures.length > 0 ? 1 : code);
   };
   const onSignal = (): void => void stop(0);
@@ -28,18 +28,18 @@ export async function runService(
   try {
     await build(process.env, releases);
   } catch (error) {
-    // The stop aborted the build, which is not a failure. The process is about to exit.
+    // The signal aborted the build, which is not a failure. The process is about to exit.
     if (isStopping) return;
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);
       await stop(configExitCode);
     } else {
-      report(error);
+      reportError(error);
       await stop(1);
     }
   }
 }
 
-function report(error: unknown): void {
+function reportError(error: unknown): void {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
 }

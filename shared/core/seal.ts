@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 export interface Sealer {
   /** Encrypts and authenticates a text, as base64url. The same text gives the same sealed text. */
   seal: (text: string) => string;
-  /** Seals the bytes of a text, in slices between which the event loop continues. */
+  /** Seals the bytes of a text in slices. The event loop continues between two slices. */
   sealBytes: (pieces: readonly Uint8Array[]) => Promise<string>;
   /** Opens a sealed text; undefined if the text was sealed with another key, or changed afterwards. */
   unseal: (sealed: string) => string | undefined;
-  /** Opens sealed bytes that are not text; undefined as for `unseal`. */
+  /** Opens sealed bytes that need not be text; undefined as for `unseal`. */
   unsealBytes: (sealed: string) => Buffer | undefined;
 }
 
@@ -66,8 +66,8 @@ export function createSealer(key: Uint8Array): Sealer {
 async function* cutIntoSlices(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += sliceBytes) {
-      const slice = piece.subarray(at, at + sliceBytes);
+    for (let start = 0; start < piece.length; start += sliceBytes) {
+      const slice = piece.subarray(start, start + sliceBytes);
       yield slice;
       bytes += slice.length;
       if (bytes < sliceBytes) continue;
@@ -82,13 +82,13 @@ export function deriveKey(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
-/** Creates a sealer that seals with the first of several keys and opens texts of any of them; undefined if there is no key. */
+/** Creates a sealer that seals with the first key, and opens texts that were sealed with any of the keys; undefined if there is no key. */
 export function createMultiKeySealer(keys: readonly Uint8Array[]): Sealer | undefined {
   const [newest, ...older] = keys.map(createSealer);
   if (!newest) return undefined;
   const unsealBytes = (sealed: string): Buffer | undefined => {
-    for (const each of [newest, ...older]) {
-      const bytes = each.unsealBytes(sealed);
+    for (const sealer of [newest, ...older]) {
+      const bytes = sealer.unsealBytes(sealed);
       if (bytes !== undefined) return bytes;
     }
     return undefined;

@@ -1,5 +1,5 @@
 /**
- * Yields the same bytes in chunks of one size; only the last one may be shorter. A chunk is not written to again.
+ * Yields the same bytes in chunks of one size; only the last chunk may be shorter. A yielded chunk is never written to again.
  * @param chunkBytes bytes of a chunk
  */
 export async function* splitIntoChunks(
@@ -9,11 +9,11 @@ export async function* splitIntoChunks(
   let chunk = Buffer.allocUnsafe(chunkBytes);
   let filledBytes = 0;
   for await (const piece of body) {
-    for (let at = 0; at < piece.length;) {
-      const copiedBytes = Math.min(chunkBytes - filledBytes, piece.length - at);
-      chunk.set(piece.subarray(at, at + copiedBytes), filledBytes);
+    for (let offset = 0; offset < piece.length;) {
+      const copiedBytes = Math.min(chunkBytes - filledBytes, piece.length - offset);
+      chunk.set(piece.subarray(offset, offset + copiedBytes), filledBytes);
       filledBytes += copiedBytes;
-      at += copiedBytes;
+      offset += copiedBytes;
       if (filledBytes < chunkBytes) continue;
       yield chunk;
       chunk = Buffer.allocUnsafe(chunkBytes);

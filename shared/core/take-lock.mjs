@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { processIdentity, processSpace } from './process-identity.mjs';
+import { processIdentity, getProcessSpace } from './process-identity.mjs';
 
 /**
  * Acquires a lock that only one process can hold at a time. When its holder ends, in whatever way, the lock is free again.
@@ -13,7 +13,7 @@ import { processIdentity, processSpace } from './process-identity.mjs';
 export function takeLock(file, unseenMs = 0) {
   // Processes of two containers may have the same id, and one process may acquire a lock twice.
   const nonce = randomBytes(6).toString('hex');
-  const facts = { pid: process.pid, identity: processIdentity(process.pid), space: processSpace(), nonce };
+  const facts = { pid: process.pid, identity: processIdentity(process.pid), space: getProcessSpace(), nonce };
   const ownContent = JSON.stringify(facts);
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${nonce}`;
@@ -21,7 +21,7 @@ export function takeLock(file, unseenMs = 0) {
   try {
     for (;;) {
       // A hard link appears together with its content, so a reader never finds half a lock.
-      if (succeeds('EEXIST', () => linkSync(draft, file))) {
+      if (tryCall('EEXIST', () => linkSync(draft, file))) {
         return { release: () => readLock(file) === ownContent && rmSync(file) };
       }
       const lockContent = readLock(file);
@@ -51,9 +51,9 @@ export function lockHolder(file) {
  */
 function findAliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
-  const { pid, identity, space = processSpace() } = parseLock(content);
+  const { pid, identity, space = getProcessSpace() } = parseLock(content);
   // By default the space is ignored, because it contains the machine's name, which may change while a process holds a lock.
-  if (unseenMs > 0 && space !== processSpace()) return ageMs(file) < unseenMs ? pid : undefined;
+  if (unseenMs > 0 && space !== getProcessSpace()) return computeAgeMs(file) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }
@@ -71,23 +71,23 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the process that has created the file `….claim` may do so, and only while the lock is
- * unchanged. Another process may have found the same dead lock and put its own lock in place.
+ * Removes the lock of a dead process. Only the process that has created the file `….claim` may remove it, and only while the lock is
+ * unchanged. Another process may have found the same dead lock and put its own lock in its place.
  * @param {string} file
- * @param {string} stale content of the dead lock
+ * @param {string} staleContent content of the dead lock
  * @param {string} draft a file with the content of this process's lock
  * @param {number} unseenMs
  */
-function removeStale(file, stale, draft, unseenMs) {
+function removeStale(file, staleContent, draft, unseenMs) {
   const claimFile = `${file}.claim`;
-  if (!succeeds('EEXIST', () => linkSync(draft, claimFile))) {
+  if (!tryCall('EEXIST', () => linkSync(draft, claimFile))) {
     const claimContent = readLock(claimFile);
     if (claimContent !== undefined && findAliveHolder(claimFile, claimContent, unseenMs) === undefined)
       rmSync(claimFile, { force: true });
     return;
   }
   try {
-    if (readLock(file) === stale) rmSync(file);
+    if (readLock(file) === staleContent) rmSync(file);
   } finally {
     rmSync(claimFile);
   }
@@ -111,9 +111,9 @@ function readLock(file) {
  * Returns the milliseconds since a lock was acquired; a very large number if there is none.
  * @param {string} file
  */
-function ageMs(file) {
-  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - at;
+function computeAgeMs(file) {
+  const acquiredAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - acquiredAt;
 }
 
 /**
@@ -121,7 +121,7 @@ function ageMs(file) {
  * @param {string} code
  * @param {() => void} call
  */
-function succeeds(code, call) {
+function tryCall(code, call) {
   try {
     call();
     return true;

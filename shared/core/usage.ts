@@ -29,28 +29,28 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
-export function addUsage(one: Usage, other: Usage): Usage {
-  const hourCacheWriteTokens = (one.hourCacheWriteTokens ?? 0) + (other.hourCacheWriteTokens ?? 0);
+export function addUsage(a: Usage, b: Usage): Usage {
+  const hourCacheWriteTokens = (a.hourCacheWriteTokens ?? 0) + (b.hourCacheWriteTokens ?? 0);
   return {
-    promptTokens: one.promptTokens + other.promptTokens,
-    cachedTokens: one.cachedTokens + other.cachedTokens,
-    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    promptTokens: a.promptTokens + b.promptTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    completionTokens: one.completionTokens + other.completionTokens,
-    reasoningTokens: one.reasoningTokens + other.reasoningTokens,
-    ...((one.units ?? other.units) && { units: mapUnits((unit) => getUnits(one, unit) + getUnits(other, unit)) }),
+    completionTokens: a.completionTokens + b.completionTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    ...((a.units ?? b.units) && { units: mapUnits((unit) => getUnits(a, unit) + getUnits(b, unit)) }),
   };
 }
 
-export function getUnits({ units: used }: Pick<Usage, 'units'>, unit: Unit): number {
-  return used?.[unit] ?? 0;
+export function getUnits({ units: amounts }: Pick<Usage, 'units'>, unit: Unit): number {
+  return amounts?.[unit] ?? 0;
 }
 
-export function mapUnits<Value>(valueOf: (unit: Unit) => Value): Record<Unit, Value> {
+export function mapUnits<Value>(computeValue: (unit: Unit) => Value): Record<Unit, Value> {
   return {
-    images: valueOf('images'),
-    seconds: valueOf('seconds'),
-    characters: valueOf('characters'),
-    searches: valueOf('searches'),
+    images: computeValue('images'),
+    seconds: computeValue('seconds'),
+    characters: computeValue('characters'),
+    searches: computeValue('searches'),
   };
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 /** Maximum characters of a tool's name in OpenAI's formats; the messages format allows more. */
 const maxLength = 64;
 
+/** Hexadecimal digits of an appended hash. */
 const hashLength = 8;
 
 function isValid(name: string): boolean {
@@ -10,11 +11,11 @@ function isValid(name: string): boolean {
 }
 
 /**
- * Replaces every name by one that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters
- * become `_`. If the result has no letter or digit, is too long, or equals the result of another name, a hash of the name is appended. Thus
- * a result never depends on the order or the number of the other names.
+ * Replaces every name by a name that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters
+ * become `_`. If the result has no letter or digit, is too long, or equals the result of another name, a hash of the name is appended. So a
+ * result never depends on the order or the number of the other names.
  * @param names the names, each once
- * @returns the valid names by the given names
+ * @returns the valid names by the original names
  */
 export function assignValidNames(names: readonly string[]): Map<string, string> {
   const readableNames = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
@@ -22,12 +23,12 @@ export function assignValidNames(names: readonly string[]): Map<string, string> 
   const validNames = [...readableNames].map(([name, readable]): [string, string] => {
     if (isValid(name)) return [name, name];
     const isUsable = isValid(readable) && /[a-z\d]/i.test(readable) && namesByReadable.get(readable)?.length === 1;
-    return [name, isUsable ? readable : withHash(name, readable)];
+    return [name, isUsable ? readable : appendHash(name, readable)];
   });
   return new Map(validNames);
 }
 
-function withHash(name: string, readable: string): string {
+function appendHash(name: string, readable: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength);
   return `${readable.slice(0, maxLength - hashLength - 1)}_${hash}`;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Waits until the client has read what was sent, or is disconnected. Disconnects a client that reads nothing for `unreadMs` milliseconds.
+ * Waits until the client has read the sent data, or is disconnected. Disconnects a client that reads nothing for `unreadMs` milliseconds.
  */
 export async function waitForDrain(response: ServerResponse, unreadMs: number): Promise<void> {
   if (!response.writableNeedDrain) return;

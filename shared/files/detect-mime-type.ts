@@ -31,11 +31,12 @@ const typesByStart: readonly [RegExp, string][] = [
 /** Number of bytes at the start of a file that are needed to detect its type. */
 export const startBytes = 16;
 
-export const unknownType = 'application/octet-stream';
+export const unknownMimeType = 'application/octet-stream';
 
 /**
- * Returns the media type of a file. The first bytes of the file decide, else the type that the sender names, else the ending of the name.
- * @param declared the type that the sender names; undefined if the sender names none
+ * Returns the media type of a file: the type that its first bytes show, otherwise the type that the sender declares, otherwise the type for
+ * the ending of its name.
+ * @param declared the type that the sender declares; undefined if the sender declares none
  * @param start the first bytes of the file
  */
 export function detectMimeType(name: string, declared: string | undefined, start: Uint8Array): string {
@@ -43,8 +44,8 @@ export function detectMimeType(name: string, declared: string | undefined, start
   const foundType = typesByStart.find(([pattern]) => pattern.test(text))?.[1];
   if (foundType !== undefined) return foundType;
   const declaredType = declared?.split(';')[0]?.trim().toLowerCase();
-  if (declaredType && declaredType !== unknownType && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(declaredType))
+  if (declaredType && declaredType !== unknownMimeType && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(declaredType))
     return declaredType;
   const ending = /\.(\w{1,8})$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return typesByEnding[ending] ?? unknownType;
+  return typesByEnding[ending] ?? unknownMimeType;
 }

@@ -9,7 +9,7 @@ export const fileSettings = {
   FILE_MAX_BYTES: setting.integer('Most bytes of one file', 512 * mebibyte, 1_024, 64 * gibibyte),
   FILE_MAX_LINES: setting.integer('Most lines of a file for a batch', 50_000, 1, 10_000_000),
   FILES_OWNER_BYTES: setting.integer(
-    'Most bytes of the files of one person, team or key without owner, and never more than half of what the files of all others leave of `FILES_MAX_BYTES` less a sixteenth; more are refused',
+    'Most bytes of the files of one person, team or key without owner; more are refused. One owner gets at most half of what the files of all others leave of fifteen sixteenths of `FILES_MAX_BYTES`',
     4 * gibibyte,
     1_024,
     1024 ** 5,
@@ -31,7 +31,7 @@ export const fileSettings = {
   FILES_S3_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe('Address of the S3 store; that of Amazon in the region if unset'),
+    .describe('Address of the S3 store; the address of Amazon S3 in the region if unset'),
   FILES_S3_REGION: setting.text('Region of the S3 store', 'us-east-1'),
   FILES_S3_ACCESS_KEY_ID: setting.optionalText(
     "Name of the key for the S3 store; without it, what AWS's own variables, files or the identity of the machine offer",

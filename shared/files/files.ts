@@ -18,7 +18,7 @@ import { UploadMeter } from './upload-meter.ts';
 /** The purpose of files whose lines are requests of a batch. */
 export const batchPurpose = 'batch';
 
-/** Maximum bytes of a form in addition to those of its file. */
+/** Maximum bytes of a form without its file. */
 const maxFormBytes = 64 * 1024;
 
 const removalsAtOnce = 100;
@@ -26,7 +26,7 @@ const removalsAtOnce = 100;
 export interface FileDescription {
   purpose: string;
   name: string;
-  /** The media type that the sender names. */
+  /** The media type that the sender declares. */
   mimeType?: string | undefined;
   /** Milliseconds from now until the file expires; undefined if it does not expire. */
   expiresAfterMs?: number | undefined;
@@ -36,13 +36,16 @@ export interface AddOptions {
   signal?: AbortSignal | undefined;
   /** Bytes of the file and of the form around it, if they are known in advance. */
   expectedBytes?: number | undefined;
-  /** Whether the content is a result of finished work. It counts for its owner, but may exceed the owner's bounds. */
+  /** Whether the content is a result of finished work. A result counts for its owner, but may exceed the owner's bounds. */
   isResult?: boolean;
-  /** Whether the content joins such results. It uses the room that was reserved with them, and counts for its owner once it is a file. */
+  /**
+   * Whether the content consists of joined results. It uses the room that was reserved with these results, and counts for its owner once it
+   * is a file.
+   */
   isJoin?: boolean;
 }
 
-/** Stored content that is not a file yet. It is removed within minutes unless it becomes a file, or a batch holds it. */
+/** Stored content that is not a file yet. It is removed after some minutes if it has not become a file and no batch holds it. */
 export interface Upload {
   object: string;
   bytes: number;
@@ -53,7 +56,7 @@ export interface Upload {
   keep: (description: FileDescription) => Promise<FileRecord>;
   /** Returns the record of the future file, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
-  /** Counts the upload as stored. Must be called after a script has made the file. */
+  /** Counts the upload as stored. To be called after a script has made the file. */
   countStored: () => void;
   /** Removes the content, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
@@ -76,19 +79,19 @@ export interface FilesDependencies {
   log: Logger;
 }
 
-/** How uploads end. `refused`: the content is too large, or there is no room for it. `failed`: the sender or a component failed. */
+/** The outcomes of uploads. `refused`: the content is too large, or there is no room for it. `failed`: the sender or a component failed. */
 export const uploadOutcomes = ['stored', 'refused', 'failed'] as const;
 export type UploadOutcome = (typeof uploadOutcomes)[number];
 
-/** The files of owners: their records, their content, and the bounds of both. No content is in memory as a whole. */
+/** The files of owners: records and content, and their bounds. No content is ever in memory as a whole. */
 export class Files {
-  readonly #parts: FilesDependencies;
+  readonly #dependencies: FilesDependencies;
   readonly uploads: Record<UploadOutcome, number> = { stored: 0, refused: 0, failed: 0 };
   /** Bytes of all uploads that have become files. */
   storedBytes = 0;
 
-  constructor(parts: FilesDependencies) {
-    this.#parts = parts;
+  constructor(dependencies: FilesDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -116,7 +119,7 @@ export class Files {
   }
 
   totalBytes(): Promise<number> {
-    return this.#parts.records.readTotalBytes();
+    return this.#dependencies.records.readTotalBytes();
   }
 
   /**
@@ -124,22 +127,22 @@ export class Files {
    * @throws RouterError `store_unavailable`, as do all methods below
    */
   find(owner: string, id: string): Promise<FileRecord | undefined> {
-    return this.#parts.records.find(owner, id);
+    return this.#dependencies.records.find(owner, id);
   }
 
   /** Returns a page of the owner's files; undefined if `after` or `before` is unknown. */
   list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
-    return this.#parts.records.list(owner, query);
+    return this.#dependencies.records.list(owner, query);
   }
 
   /** @throws RouterError `storage_quota_exceeded` or `storage_full` if there is no room for the results of further work */
   assertRoom(owner: string): Promise<void> {
-    return this.#parts.records.assertRoom(owner);
+    return this.#dependencies.records.assertRoom(owner);
   }
 
-  /** Returns the room that the owner's files use, and the maxima. */
+  /** Returns the room that the owner's files use, and the maximum room. */
   use(owner: string): Promise<FileUse> {
-    return this.#parts.records.readUse(owner);
+    return this.#dependencies.records.readUse(owner);
   }
 
   /** Returns the content of a file, or a range of it within its bounds. Reading the content throws as this method does. */
@@ -150,9 +153,9 @@ export class Files {
   ): Promise<AsyncIterable<Uint8Array>> {
     const from = Math.min(range?.from ?? 0, bytes);
     const to = Math.min(range?.to ?? bytes, bytes);
-    const content = await this.#parts.store.get(object, { from, to }, signal);
+    const content = await this.#dependencies.store.get(object, { from, to }, signal);
     if (content) return content;
-    this.#parts.log.error({ file: id, object }, 'the content of a file is missing');
+    this.#dependencies.log.error({ file: id, object }, 'the content of a file is missing');
     throw new RouterError('store_unavailable', 'The content of the file is missing.');
   }
 
@@ -161,7 +164,7 @@ export class Files {
    * @returns whether the owner had a file with this id
    */
   async delete(owner: string, id: string): Promise<boolean> {
-    const object = await this.#parts.records.delete(owner, id);
+    const object = await this.#dependencies.records.delete(owner, id);
     if (object === undefined) return false;
     // The removal is not awaited, because the store may be unavailable for long. If the removal fails, the sweep tries again.
     if (object !== '') void this.#removeObject(object);
@@ -175,7 +178,7 @@ export class Files {
 
   /** Removes expired files, and the content of deleted files and of uploads that ended early. To be called regularly. */
   async sweep(): Promise<void> {
-    const { records } = this.#parts;
+    const { records } = this.#dependencies;
     let objects = await records.takeRemovals(removalsAtOnce);
     while (objects.length > 0) {
       for (const object of objects) await this.#removeObject(object);
@@ -188,7 +191,7 @@ export class Files {
     body: AsyncIterable<Uint8Array>,
     { signal, expectedBytes, isResult = false, isJoin = false }: AddOptions,
   ): Promise<Upload> {
-    const { records, store, fileBytes } = this.#parts;
+    const { records, store, fileBytes } = this.#dependencies;
     const object = randomBytes(16).toString('hex');
     const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
     const reserve = (bytes: number, isFirst: boolean): Promise<void> =>
@@ -205,7 +208,7 @@ export class Files {
     });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
-      // Throws if the upload was taken for dead meanwhile, because parts of its content were then removed.
+      // Throws if the upload counted as dead meanwhile, because parts of its content were then removed.
       await reserve(0, false);
       return {
         object,
@@ -224,7 +227,7 @@ export class Files {
   }
 
   async #keep(owner: string, object: string, received: ReceivedFile): Promise<FileRecord> {
-    const { records, fileLines } = this.#parts;
+    const { records, fileLines } = this.#dependencies;
     const { purpose } = received.description;
     const { lines } = received.meter;
     if (purpose === batchPurpose && lines > fileLines) {
@@ -238,7 +241,7 @@ export class Files {
   }
 
   #describe(object: string, { meter, measured, description }: ReceivedFile): FileRecord {
-    const { keepMs } = this.#parts;
+    const { keepMs } = this.#dependencies;
     const { purpose, name, mimeType, expiresAfterMs } = description;
     const { lines, start } = meter;
     const createdAt = Date.now();
@@ -267,11 +270,11 @@ export class Files {
 
   /**
    * Releases what an upload has reserved, and removes its content.
-   * @param isNoFile whether it is certain that the upload did not become a file
+   * @param isNoFile whether the caller is certain that the upload did not become a file
    */
   async #discard(object: string, isNoFile = false): Promise<void> {
     try {
-      if (await this.#parts.records.abandon(object, isNoFile)) await this.#removeObject(object);
+      if (await this.#dependencies.records.abandon(object, isNoFile)) await this.#removeObject(object);
     } catch {
       // If Redis is unavailable, the sweep removes the content when the upload counts as dead.
     }
@@ -282,7 +285,7 @@ export class Files {
    * @returns false if the content was not removed; the sweep then tries again
    */
   async #removeObject(object: string): Promise<boolean> {
-    const { records, store, log } = this.#parts;
+    const { records, store, log } = this.#dependencies;
     try {
       await store.delete(object);
       await records.noteRemoved(object);

@@ -1,14 +1,14 @@
 import type { ByteDigest } from '#shared/core/byte-meter.ts';
 
-/** Bytes of an object from position `from` up to `to`, which is not included; without `to`, up to the end. */
+/** A range of the bytes of an object, from position `from` to position `to` (exclusive). Without `to`, the range ends with the object. */
 export interface ByteRange {
   from: number;
   to?: number | undefined;
 }
 
 /**
- * The store of the content of files. Names have up to 128 letters, digits, `-` and `_`. Whatever the size of an object, at most a few
- * mebibytes of it are in memory. Every method throws RouterError `store_unavailable` while the store is unavailable.
+ * A store for the content of files. Names have up to 128 characters: letters, digits, `-` and `_`. At most a few mebibytes of an object are
+ * in memory, however large the object is. Every method throws RouterError `store_unavailable` while the store is unavailable.
  */
 export interface ObjectStore {
   /**

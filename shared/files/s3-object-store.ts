@@ -15,7 +15,7 @@ import type { ByteRange, ObjectStore } from './object-store.ts';
 
 /** Bytes of a part of an upload. S3 accepts 10,000 parts of at least 5 MiB. */
 const partBytes = 8 * 1024 * 1024;
-/** Maximum of parts that are sent at once. */
+/** Maximum number of parts that are sent at once. */
 const partsAtOnce = 2;
 
 export interface S3Access {
@@ -24,7 +24,7 @@ export interface S3Access {
   region: string;
   /** URL of a store other than Amazon's. */
   endpoint?: string | undefined;
-  /** If undefined, the client uses the variables or files of the process, or the identity of its machine or pod. */
+  /** If undefined, the client finds credentials in AWS's variables or files, or uses the identity of the machine or pod. */
   credentials?: { accessKeyId: string; secretAccessKey: string } | undefined;
 }
 
@@ -87,13 +87,13 @@ export class S3ObjectStore implements ObjectStore {
     try {
       const command = new GetObjectCommand({ ...this.#locate(name), ...range });
       const { Body: body } = await this.#client.send(command, signal ? { abortSignal: signal } : {});
-      return body instanceof Readable ? convertErrors(body) : emptyStream();
+      return body instanceof Readable ? convertErrors(body) : createEmptyStream();
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof S3ServiceException)) throw toStoreError(error);
       if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
       // With this status, the range begins behind the last byte.
-      if (error.$metadata.httpStatusCode === 416) return emptyStream();
+      if (error.$metadata.httpStatusCode === 416) return createEmptyStream();
       throw toStoreError(error);
     }
   }
@@ -131,8 +131,8 @@ export class S3ObjectStore implements ObjectStore {
 }
 
 /**
- * Passes a body on unchanged, and stores an error of the body in `caught`, because the library replaces such errors by other ones. An error
- * that a failed request throws into the generator, to end it, is not stored.
+ * Passes a body on unchanged. Stores an error of the body in `caught`, because the library replaces such errors by its own. Does not store
+ * an error that a failed request throws into the generator to end it.
  */
 async function* captureErrors(
   body: AsyncIterable<Uint8Array>,
@@ -161,9 +161,9 @@ async function* convertErrors(body: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function* emptyStream(): AsyncGenerator<Uint8Array> {}
+async function* createEmptyStream(): AsyncGenerator<Uint8Array> {}
 
-/** Converts an error of the store to one for clients. The store's message goes only to the log, because it may name the bucket. */
+/** Converts an error of the store to an error for clients. The store's message goes only to the log, because it may name the bucket. */
 function toStoreError(cause: unknown): RouterError {
   const isFull = cause instanceof S3ServiceException && isFullError(cause);
   if (isFull) return new RouterError('storage_full', 'The storage for files is full.', { cause });
@@ -173,7 +173,7 @@ function toStoreError(cause: unknown): RouterError {
   });
 }
 
-/** Whether an error means that the store is full: HTTP's status 507, or a name that MinIO or Ceph uses. */
+/** Returns whether an error means that the store is full: HTTP status 507, or an error name of MinIO or Ceph. */
 function isFullError({ name, $metadata }: S3ServiceException): boolean {
   return $metadata.httpStatusCode === 507 || name === 'XMinioStorageFull' || name === 'QuotaExceeded';
 }

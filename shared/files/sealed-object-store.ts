@@ -5,13 +5,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
-/** Bytes of a chunk. */
 const chunkBytes = 64 * 1024;
 /** Bytes that sealing adds to each chunk. */
 const tagBytes = 16;
 const sealedChunkBytes = chunkBytes + tagBytes;
 
-/** An object begins with a salt, and with bytes that identify the secret from which its key is derived. */
+/** A sealed object begins with a salt, and with bytes that identify the secret from which its key is derived. */
 const saltBytes = 16;
 const checkBytes = 16;
 const headerBytes = saltBytes + checkBytes;
@@ -22,7 +21,7 @@ const sealedSuffix = '-sealed';
 /**
  * Encrypts and authenticates objects on their way to another store: AES-256-GCM in chunks of 64 KiB, with a separate key for each object. A
  * chunk's nonce consists of its number and a mark of the last chunk, so that no chunk can be moved, left out or cut off unnoticed. Any
- * range can be read. Objects that the other store has in plain text stay readable.
+ * range of an object can be read. Objects that are in plain text in the other store stay readable.
  */
 export class SealedObjectStore implements ObjectStore {
   readonly #store: ObjectStore;
@@ -39,7 +38,7 @@ export class SealedObjectStore implements ObjectStore {
     const [secret = new Uint8Array()] = this.#secrets;
     const keys = deriveKeys(secret, salt, name);
     const meter = new ByteMeter();
-    await this.#store.put(`${name}${sealedSuffix}`, seal(meter.pass(body), keys, salt), signal);
+    await this.#store.put(`${name}${sealedSuffix}`, sealChunks(meter.pass(body), keys, salt), signal);
     return meter.result();
   }
 
@@ -51,15 +50,15 @@ export class SealedObjectStore implements ObjectStore {
     const sealedName = `${name}${sealedSuffix}`;
     const header = await this.#store.get(sealedName, { from: 0, to: headerBytes }, signal);
     if (!header) return this.#store.get(name, { from, to }, signal);
-    const key = this.#keyFor(name, await buffer(header));
+    const key = this.#findKey(name, await buffer(header));
     const first = Math.floor(from / chunkBytes);
-    // Reads one byte beyond the last wanted chunk. If there is such a byte, that chunk is not the last one of the object.
+    // Reads one byte beyond the last wanted chunk. If this byte exists, the chunk is not the last chunk of the object.
     const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedChunkBytes + 1;
     const range = { from: headerBytes + first * sealedChunkBytes, to: end };
     const sealed = await this.#store.get(sealedName, range, signal);
     if (!sealed) return undefined;
     const limit = end === undefined ? undefined : end - range.from;
-    return slice(open(sealed, key, first, limit), from - first * chunkBytes, (to ?? Infinity) - from);
+    return sliceStream(openChunks(sealed, key, first, limit), from - first * chunkBytes, (to ?? Infinity) - from);
   }
 
   async delete(name: string): Promise<void> {
@@ -67,14 +66,14 @@ export class SealedObjectStore implements ObjectStore {
     await this.#store.delete(name);
   }
 
-  #keyFor(name: string, header: Buffer): Buffer {
+  #findKey(name: string, header: Buffer): Buffer {
     const salt = header.subarray(0, saltBytes);
     const check = header.subarray(saltBytes);
     for (const secret of this.#secrets) {
       const keys = deriveKeys(secret, salt, name);
       if (check.length === checkBytes && timingSafeEqual(keys.check, check)) return keys.key;
     }
-    throw unreadableError('it is sealed with a secret that is not set');
+    throw createUnreadableError('it is sealed with a secret that is not set');
   }
 }
 
@@ -84,7 +83,7 @@ function deriveKeys(secret: Uint8Array, salt: Uint8Array, name: string): { key: 
   return { key: derived.subarray(0, 32), check: derived.subarray(32) };
 }
 
-async function* seal(
+async function* sealChunks(
   body: AsyncIterable<Uint8Array>,
   { key, check }: { key: Buffer; check: Buffer },
   salt: Uint8Array,
@@ -106,10 +105,10 @@ function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Uint8Arra
 
 /**
  * Opens chunks from number `first` on.
- * @param limit maximum bytes of `sealed`; undefined if `sealed` ends with the object. If `sealed` has this many bytes, the last byte only
- * shows that a further chunk follows, and is not opened
+ * @param limit maximum bytes of `sealed`; undefined if `sealed` ends with the object. If `sealed` has exactly this many bytes, its last
+ * byte is not opened: it only shows that a further chunk follows
  */
-async function* open(
+async function* openChunks(
   sealed: AsyncIterable<Uint8Array>,
   key: Buffer,
   first: number,
@@ -126,17 +125,17 @@ async function* open(
   if (limit !== undefined && bytes === limit) return;
   if (previous) yield openChunk(key, index, true, previous);
   // This is an error, because even an empty object has a chunk.
-  else if (first === 0) throw unreadableError('it is cut off');
+  else if (first === 0) throw createUnreadableError('it is cut off');
 }
 
 function openChunk(key: Buffer, index: number, isLast: boolean, sealed: Uint8Array): Buffer {
-  if (sealed.length < tagBytes) throw unreadableError('it is cut off');
+  if (sealed.length < tagBytes) throw createUnreadableError('it is cut off');
   const decipher = createDecipheriv('aes-256-gcm', key, toNonce(index, isLast), { authTagLength: tagBytes });
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - tagBytes)), decipher.final()]);
   } catch {
-    throw unreadableError('it was changed, or is cut off');
+    throw createUnreadableError('it was changed, or is cut off');
   }
 }
 
@@ -147,18 +146,22 @@ function toNonce(index: number, isLast: boolean): Buffer {
   return nonce;
 }
 
-async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wantedBytes: number): AsyncGenerator<Uint8Array> {
+async function* sliceStream(
+  bytes: AsyncIterable<Uint8Array>,
+  from: number,
+  wantedBytes: number,
+): AsyncGenerator<Uint8Array> {
   let skip = from;
-  let left = wantedBytes;
+  let remaining = wantedBytes;
   for await (const piece of bytes) {
-    const part = piece.subarray(skip, skip + Math.min(left, piece.length));
+    const part = piece.subarray(skip, skip + Math.min(remaining, piece.length));
     skip = Math.max(0, skip - piece.length);
     if (part.length > 0) yield part;
-    left -= part.length;
-    if (left <= 0) return;
+    remaining -= part.length;
+    if (remaining <= 0) return;
   }
 }
 
-function unreadableError(reason: string): RouterError {
+function createUnreadableError(reason: string): RouterError {
   return new RouterError('store_unavailable', 'The file cannot be read.', { cause: new Error(reason) });
 }

@@ -2,10 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { startBytes } from './detect-mime-type.ts';
 
 /** Maximum bytes that one step reserves, so that Redis is called only once for every few mebibytes of an upload. */
-const largestStep = 4 * 1024 * 1024;
+const maxStepBytes = 4 * 1024 * 1024;
 
-/** Minimum bytes of a step of an upload that reserves sparingly. Its steps are a quarter of what has arrived. */
-const smallestStep = 16 * 1024;
+/** Minimum bytes that one step of a sparing upload reserves. Each of its steps is a quarter of what has arrived. */
+const minStepBytes = 16 * 1024;
 
 const lineFeed = 0x0a;
 
@@ -20,14 +20,15 @@ export interface UploadMeterOptions {
   /** Bytes that were reserved before the first byte arrives. */
   reserved: number;
   /**
-   * Whether to reserve little more than has arrived. This is for results, because many are stored at once, and most are small. Other
-   * uploads of unknown size reserve more. So if there is not enough room for several uploads, the first of them can still be completed.
+   * Whether to reserve little more than has arrived. Results are reserved in this way, because many of them are stored at once and most are
+   * small. Other uploads of unknown size reserve more in advance. So if there is too little room for several such uploads, the first upload
+   * can still be completed.
    */
   isSparing: boolean;
   reserve: ReserveBytes;
 }
 
-/** Passes an upload on unchanged, within its maximum, and counts its bytes and lines. */
+/** Passes an upload on unchanged, up to its maximum size, and counts its bytes and lines. */
 export class UploadMeter {
   readonly #maxBytes: number;
   readonly #isSparing: boolean;
@@ -71,11 +72,11 @@ export class UploadMeter {
     }
   }
 
-  /** Reserves room for a step. If there is less room, reserves only what has arrived. */
+  /** Reserves room for a step. If there is too little room for the step, reserves only room for what has arrived. */
   async #reserveMore(): Promise<void> {
     const missing = this.#bytes - this.#reserved;
-    const growingStep = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));
-    const step = Math.max(missing, this.#isSparing ? growingStep : largestStep);
+    const growingStep = Math.min(maxStepBytes, Math.max(minStepBytes, Math.floor(this.#bytes / 4)));
+    const step = Math.max(missing, this.#isSparing ? growingStep : maxStepBytes);
     try {
       await this.#reserve(step);
       this.#reserved += step;

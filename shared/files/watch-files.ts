@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { uploadOutcomes, type Files } from './files.ts';
 
-/** Registers the metrics of files, which are read when they are scraped. */
+/** Registers the metrics of files. Their values are read on each scrape. */
 export function registerFileMetrics(
   registry: Registry,
   files: Pick<Files, 'uploads' | 'storedBytes' | 'totalBytes'>,
@@ -31,9 +31,9 @@ export function registerFileMetrics(
     help: 'Bytes of all files and uploads of the cluster; absent while Redis is away',
     registers,
     collect: async () => {
-      const all = await files.totalBytes().catch(() => undefined);
-      if (all === undefined) total.remove();
-      else total.set(all);
+      const totalBytes = await files.totalBytes().catch(() => undefined);
+      if (totalBytes === undefined) total.remove();
+      else total.set(totalBytes);
     },
   });
 }

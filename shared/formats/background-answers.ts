@@ -22,7 +22,7 @@ export interface EndingEvent extends NumberedEvents {
   answer: JsonObject;
 }
 
-/** How a format shows answers that are made in the background, and numbers the events of their streams. */
+/** How a format writes background responses, and how it numbers the events of their streams. */
 export interface BackgroundAnswers {
   /** Returns a copy of the answer's object with another state. */
   inState: (answer: JsonObject, state: BackgroundState) => JsonObject;
@@ -37,13 +37,13 @@ export interface BackgroundAnswers {
   /** Returns the offset of the event that ends the stream; -1 if the events do not include it. */
   endOffset: (events: string) => number;
   /**
-   * Reads the event that ends a stream, and marks its answer as made in the background before it is stored.
+   * Reads the event that ends a stream, and marks its answer as a background response. Called before the answer is stored.
    * @param queued the answer's object before any work
    * @returns undefined for any other event
    */
   readEnding: (event: string, queued: JsonObject) => EndingEvent | undefined;
   /** Returns the event that ends a stream with an error. */
   failureEvent: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
-  /** Returns an error event that ends a stream without an answer, so that the client discards the events that it has received. */
+  /** Returns an error event that ends a stream without an answer. It makes the client discard the events that it has received. */
   brokenEvent: (error: { code: string; message: string }, number: number) => string;
 }

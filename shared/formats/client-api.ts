@@ -11,7 +11,7 @@ export interface ClientApi {
   prefixes: readonly string[];
   /** A header that may carry the key, in addition to `Authorization: Bearer`. */
   keyHeader?: string;
-  /** Maps paths, below the segment and at the root, to the JSON with which they answer every GET. They require no key. */
+  /** Answers to GET requests without a key, by path. Each path exists below the segment and at the root. */
   greetings?: Readonly<Record<string, object>>;
   /**
    * Returns the body of `GET /models`.
@@ -22,7 +22,10 @@ export interface ClientApi {
     query: Readonly<Record<string, unknown>>,
     headers: IncomingHttpHeaders,
   ): object;
-  /** Returns the model that a name in the API's model list stands for. The router uses that model only if no model has the name itself. */
+  /**
+   * Resolves an alias from the API's model list to a model's name; undefined for any other name. A model that is named like the alias takes
+   * precedence.
+   */
   nameBehind?(name: string): string | undefined;
   /** Returns the body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
@@ -68,7 +71,7 @@ export interface DesktopFacts {
   };
 }
 
-/** What lists of models say about a model. */
+/** A model as lists of models describe it. */
 export interface ModelCard {
   id: string;
   /** When the first worker with the model started, in seconds since 1970. */
@@ -77,7 +80,7 @@ export interface ModelCard {
   /** The tiers that serve the model; empty for a name that stands for any model. */
   tiers: readonly string[];
   operations: readonly ModelOperation[];
-  /** What requests may use if at least one worker with the model announces it: `tools`, `vision`, `thinking`, `json` and others. */
+  /** Capabilities that at least one worker with the model announces, such as `tools`, `vision`, `thinking` and `json`. */
   capabilities: readonly string[];
   /** Tokens of input and output together; undefined if unknown. */
   contextWindow?: number | undefined;
@@ -87,7 +90,7 @@ export interface ModelCard {
   tokensPerSecond?: number | undefined;
 }
 
-/** Whether a model generates answers. Lists of models to converse with leave the other models out. */
+/** Whether a model generates answers. Lists for chat programs leave out all other models. */
 export function generatesAnswers({ operations }: Pick<ModelCard, 'operations'>): boolean {
   return operations.includes('generate');
 }

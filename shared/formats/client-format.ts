@@ -23,25 +23,28 @@ import type { StreamedAnswer } from './sse/streamed-answer.ts';
 export interface RequestParameters {
   /** A model's id, a registry name, or `auto`. */
   model: string;
-  /** The model for which `model` is an alias; undefined if it is none. Ignored if a model or the registry has the name `model` itself. */
+  /**
+   * The model that `model` is an alias for; undefined if `model` is no alias. A model or registry entry that is named like the alias takes
+   * precedence.
+   */
   nameBehind?: string | undefined;
   stream: boolean;
   needs: Needs;
-  /** Limit of output tokens; undefined if the client sets none, 0 for a request whose answer has no tokens. */
+  /** Limit of output tokens; undefined if the client sets no limit, 0 for an answer without tokens. */
   maxOutput: number | undefined;
   /** Maximum use of other units, such as images; absent for a request that uses only tokens. */
   units?: Units | undefined;
   /** The priority that the client asks for: low (`flex`) or high (`priority`); undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
-  /** Identifies the requests that share a prompt cache; undefined for a request that uses none. */
+  /** Identifies the requests that share a prompt cache; undefined for a request without a prompt cache. */
   conversation: Conversation | undefined;
   /**
-   * Top-level lists of the body that an upstream of the same format gets unchanged, because no worker changes or reads their elements. Maps
-   * the name of each list to the total number of fields of the objects in it, at any depth: a worker that counts another number parses the
-   * list. Undefined for a body without such lists, and for a short body.
+   * Top-level lists of the body that a worker may pass to an upstream of the same format without parsing them. Maps the name of each list
+   * to the number of fields of all objects in it, at any depth. A worker that counts a different number parses the list. Undefined for a
+   * short body, and for a body without such lists.
    */
   unread?: ListSizes | undefined;
-  /** Signs of the request's purpose; undefined for a request that generates nothing, and in a format without such signs. */
+  /** Signs of the request's purpose; undefined for a request that does not generate, and in a format without such signs. */
   signs?: RequestSigns | undefined;
 }
 
@@ -49,7 +52,7 @@ export interface ClientRequest {
   parameters: RequestParameters;
   /** Fields that the first events of a streamed answer repeat; undefined in a format without them. */
   repeated?: JsonObject | undefined;
-  /** How the request uses stored answers; undefined in a format whose answers are not stored. */
+  /** How the request uses stored answers; undefined in a format without stored answers. */
   store?: StoreRequest | undefined;
   files?: FileInputs | undefined;
   background?: BackgroundRequest | undefined;
@@ -57,7 +60,7 @@ export interface ClientRequest {
   hosted?: HostedRequest | undefined;
   /** How several workers can share the request; absent for a request with one input. */
   divisible?: DivisibleRequest | undefined;
-  /** Returns the body with these fields added where the client left them out. Returns the same buffer if none is missing. */
+  /** Adds these fields to the body if the client has omitted them. Returns the same buffer if no field is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
 
@@ -69,7 +72,7 @@ export interface AnswerFormat {
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
   /**
    * Lower-case names of the headers that the router passes on with an answer of an upstream of the same format; `*` at the end matches any
-   * rest. Absent if the router passes on none.
+   * rest. Absent if the router passes no headers on.
    */
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
@@ -83,7 +86,7 @@ export interface StreamOpening {
   requestId: string;
   /** The id of the answer; undefined for a format in which the worker chooses the id. */
   answerId?: string | undefined;
-  /** Request fields that the answer repeats; undefined for a format whose first events repeat no fields. */
+  /** Request fields that the first events repeat; undefined for a format without such fields. */
   repeated?: JsonObject | undefined;
   /** Number of the next event of an answer that was opened before; undefined for a new answer. */
   nextEvent?: number | undefined;
@@ -96,7 +99,7 @@ export interface ClientRoute {
   operation: Exclude<Operation, 'execute_tool'>;
   /** Whether requests are forms with a file. The router reads a form as JSON in the shape that `formFileSchema` describes. */
   isForm?: boolean;
-  /** Converts the requests and the whole answers of a path whose shapes differ from the format's. */
+  /** Converts requests to the shape of the format, and whole answers to the shape of the path. Absent if the shapes are the same. */
   reshape?: {
     request: (body: Buffer) => Buffer;
     /** Returns undefined for an answer that lacks the requested content. */
@@ -105,8 +108,8 @@ export interface ClientRoute {
 }
 
 /**
- * One wire format of clients, with all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests and
- * answers for upstreams.
+ * A wire format of clients, and everything that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates requests
+ * and answers for upstreams.
  */
 export interface ClientFormat extends AnswerFormat {
   /** The API of the routes. Formats of one API share its base URL, key headers and list of models. */
@@ -126,15 +129,15 @@ export interface ClientFormat extends AnswerFormat {
    * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
-  /** Parts of requests that not every upstream accepts; absent for a format whose upstreams all accept the same parts. */
+  /** Details of requests that not every upstream accepts; absent if all upstreams of the format accept the same requests. */
   features?: RequestFeatures | undefined;
-  /** How answers are stored and read again; undefined for a format whose answers are not stored. */
+  /** How answers are stored, and how clients read them later; undefined for a format without stored answers. */
   stored?: StoredAnswers;
-  /** How answers are made in the background; undefined for a format without such answers. The router also stores them. */
+  /** How background responses are written; undefined for a format without them. The router also stores background responses. */
   background?: BackgroundAnswers;
   /** How the API shows files; undefined if the API has no files, or another of its formats shows them. */
   files?: FormatFiles;
-  /** Reads the part of a streamed answer that the client has received; absent for a format whose answers are not continued. */
+  /** Reads the part of a streamed answer that the client has received; absent if workers cannot continue answers of the format. */
   readRelayed?: ReadRelayed;
   /** Converts requests and answers to messages for traces of recorded requests; absent for a format without messages. */
   messageParts?: MessageParts;
@@ -153,7 +156,7 @@ export interface Needs {
   /** Estimated input tokens. The model's context window must have room for about as many tokens. */
   inputTokens: number;
   /**
-   * Estimated tokens of the longest input, for a request with several inputs, each of which must fit into the context window by itself.
+   * Estimated tokens of the longest input, for a request with several inputs. Each input must fit into the context window by itself.
    * Undefined for a request with one input.
    */
   longestInput?: number | undefined;
@@ -170,7 +173,7 @@ export interface LimitLeft {
   resetsAt: number;
 }
 
-/** How much is left of the client's limits of requests and tokens. A field is undefined if the client has no such limit. */
+/** What is left of the client's limits on requests and tokens. A field is undefined if the client has no such limit. */
 export interface LimitStatus {
   /** When the amounts were read, in ms since 1970. */
   at: number;

@@ -72,8 +72,8 @@ export function withInputTokens(error: RouterError, input: number): RouterError 
 }
 
 /**
- * Name of an answer header, the same in every format. A worker that has lowered the client's limit of output tokens reports the lower limit
- * in it.
+ * The answer header that contains the limit of output tokens if a worker has lowered the client's limit. The name is the same in every
+ * format.
  */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
@@ -88,7 +88,7 @@ export function createOutputLimitError(message: string, maximum: number): Router
   return new RouterError('invalid_request', message, { param: 'max_tokens', details });
 }
 
-/** What an upstream reports about the largest acceptable output: the number of tokens, or the context that must hold input and output. */
+/** The largest output that an upstream accepts: a number of tokens, or the rest of a context that holds input and output. */
 export type OutputBound =
   | { tokens: number; context?: undefined }
   | {
@@ -98,7 +98,7 @@ export type OutputBound =
       input: number | undefined;
     };
 
-/** Reads from the details of an error how many output tokens would be accepted; undefined for an error about something else. */
+/** Reads the largest accepted output from the details of an error; undefined for an error about something else. */
 export function readOutputBound(details: ErrorDetails['details']): OutputBound | undefined {
   if (details?.error_code === outputTooLargeCode) return { tokens: Number(details['maximum_output_tokens']) };
   const { input, output, maximum } = readOverflow(details) ?? {};

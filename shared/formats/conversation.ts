@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export interface Conversation {
   /** Digest of the client's id for the conversation; undefined if the body has none. */
   name: string | undefined;
-  /** Digest of the conversation's start, that is, of its first texts: instructions and first messages. */
+  /** Digest of the texts at the start of the conversation: its instructions and first messages. */
   start: string;
 }
 
@@ -16,7 +16,7 @@ const endLength = 512;
 
 /**
  * Digests a conversation's name and start.
- * @param name the field of the body that names the conversation; anything but a non-empty text counts as absent
+ * @param name the field of the body that names the conversation; counts as absent if it is empty or not a text
  * @param texts the texts of the start, in order; the digest covers the length and both ends of each
  */
 export function digestConversation(name: unknown, texts: Iterable<string>): Conversation {

@@ -1,7 +1,7 @@
 import type { Json } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** A request whose inputs each have their own part of the answer, so that several workers can share it. */
+/** A request that several workers can share, because each of its inputs has a separate part of the answer. */
 export interface DivisibleRequest {
   inputs: number;
   /**

@@ -1,4 +1,4 @@
-/** Estimated tokens of an image: about what common vision models use for a screenshot. */
+/** Estimated tokens of an image. Common vision models use about this many tokens for a screenshot. */
 export const imageTokens = 1200;
 
 /**

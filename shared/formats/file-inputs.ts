@@ -14,20 +14,20 @@ export interface InputFile {
   content: Uint8Array;
 }
 
-/** A file for `FileParts.withFile`. `data` is a placeholder for its content. */
+/** A file for `FilePartFormat.insertFile`. `data` is a placeholder for the content of the file. */
 export type PlaceholderFile = Omit<InputFile, 'content'> & { data: string };
 
 export interface FilePartFormat {
   /** Names of the fields that lead to content parts, at any depth. */
   fields: readonly string[];
   /** Returns the id of the file that a content part names; undefined for any other part. */
-  idOf: (part: JsonObject) => string | undefined;
+  readFileId: (part: JsonObject) => string | undefined;
   /**
    * Returns the content part with the file in place of its id.
    * @throws RouterError `invalid_request` for a kind of file that the part cannot contain
    */
-  withFile: (part: JsonObject, file: PlaceholderFile, param: string) => JsonObject;
-  paramOf: (path: FieldPath) => string;
+  insertFile: (part: JsonObject, file: PlaceholderFile, param: string) => JsonObject;
+  writeParam: (path: FieldPath) => string;
   /** Returns the error for an id that no file of the key's owner has. */
   notFound: (id: string, param: string) => RouterError;
 }
@@ -40,17 +40,18 @@ export interface FileInput {
 export interface FileInputs {
   inputs: readonly FileInput[];
   /**
-   * Returns the text of the request with the given files in place of their ids, which are the keys of the map. Other ids stay.
-   * @throws as `withFile` does
+   * Returns the text of the request with files in place of their ids. Ids without a file stay.
+   * @param files the files by id
+   * @throws RouterError `invalid_request` for a kind of file that the content part cannot contain
    */
   inline: (files: ReadonlyMap<string, InputFile>) => Buffer;
   notFound: FilePartFormat['notFound'];
 }
 
-/** Every request that names a file contains this text. */
+/** Text that every request with a file id contains. */
 const fileIdSign = Buffer.from('"file_id"');
 
-/** Finds the files that a request names; undefined if it names none, as most requests do. */
+/** Finds the files that a request names. Returns undefined if the request names no file, like most requests. */
 export function findFileInputs(
   body: Buffer,
   { value, write }: Pick<JsonText, 'value' | 'write'>,
@@ -78,7 +79,7 @@ function inline(
     const file = files.get(id);
     if (!file) return part;
     const { content, ...description } = file;
-    const filledPart = parts.withFile(part, { ...description, data: `${mark}:${contents.length};` }, param);
+    const filledPart = parts.insertFile(part, { ...description, data: `${mark}:${contents.length};` }, param);
     contents.push(content);
     return filledPart;
   });
@@ -99,15 +100,15 @@ function fillInContents(text: Buffer, mark: string, contents: readonly Uint8Arra
 
 type ReplacePart = (part: JsonObject, id: string, param: string) => JsonObject;
 
-/** Returns the value with its content parts replaced. Values without replaced parts are not copied. */
+/** Returns the value with its content parts replaced. Copies only values that contain a replaced part. */
 function replaceParts(value: Json, path: FieldPath, parts: FilePartFormat, replace: ReplacePart): Json {
   if (Array.isArray(value)) {
     const items = value.map((item, at) => replaceParts(item, [...path, at], parts, replace));
     return items.every((item, at) => item === value[at]) ? value : items;
   }
   if (!isJsonObject(value)) return value;
-  const id = parts.idOf(value);
-  if (id !== undefined) return replace(value, id, parts.paramOf(path));
+  const id = parts.readFileId(value);
+  if (id !== undefined) return replace(value, id, parts.writeParam(path));
   let copy: JsonObject | undefined;
   for (const field of parts.fields) {
     const inner = value[field];

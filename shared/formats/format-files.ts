@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 
-/** A file as formats show it. Times in ms since 1970. */
+/** The properties of a file that formats show. Times are in ms since 1970. */
 export interface ShownFile {
   /** The id as stored, without a format's prefix. */
   id: string;

@@ -9,7 +9,7 @@ import { findFileInputs, type FilePartFormat } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
- * Parses a body as JSON. Refuses values that are nested too deeply to be serialized again.
+ * Parses a body as JSON. Refuses values that are nested too deeply to serialize them again.
  * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply, `body_too_large` for too many values
  */
 export function parseJsonBody(body: Buffer): unknown {
@@ -25,7 +25,7 @@ function parseBodyText(body: Buffer): JsonText {
   try {
     return parseJsonText(body);
   } catch {
-    // The parser's message may quote the body, so the error does not contain that message.
+    // The error omits the parser's message, because that message may quote the body.
     throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
   }
 }
@@ -36,7 +36,7 @@ function parseBodyText(body: Buffer): JsonText {
  * @param fileParts how the body names files; undefined for a format without files
  * @param findHosted finds the hosted tools of a checked body
  * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, `body_too_large` for too many values,
- * or as `check` does
+ * or an error of `check`
  */
 export function readJsonRequest(
   body: Buffer,
@@ -72,7 +72,7 @@ function createNestingError(cause?: unknown): RouterError {
 }
 
 /**
- * Adds the fields that a body lacks. They go in front of the client's fields, so that the body is not serialized again.
+ * Adds the fields that a body lacks. The added fields precede the client's fields, so that the body need not be serialized again.
  * @param body the text of a JSON object
  * @param parsed the same object, parsed
  */

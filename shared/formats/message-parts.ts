@@ -33,66 +33,66 @@ export interface MessageParts {
 
 export type Modality = 'image' | 'audio' | 'video' | 'document';
 
-export function textParts(text: Json | undefined, type: 'text' | 'reasoning' = 'text'): MessagePart[] {
+export function toTextParts(text: Json | undefined, type: 'text' | 'reasoning' = 'text'): MessagePart[] {
   return typeof text === 'string' && text !== '' ? [{ type, content: text }] : [];
 }
 
 /** @param input the arguments as an object or JSON text, or another text */
-export function toolCallPart(id: Json | undefined, name: Json | undefined, input: Json | undefined): MessagePart {
+export function createToolCallPart(id: Json | undefined, name: Json | undefined, input: Json | undefined): MessagePart {
   const parsed = typeof input === 'string' ? readJson(input) : input;
   const parsedInput = isJsonObject(parsed) ? parsed : (input ?? null);
-  return { type: 'tool_call', ...optionalText('id', id), name: textOrEmpty(name), arguments: parsedInput };
+  return { type: 'tool_call', ...optionalText('id', id), name: toTextOrEmpty(name), arguments: parsedInput };
 }
 
-/** @param response a text, or parts */
-export function toolResponsePart(id: Json | undefined, response: Json): MessagePart {
+/** @param response a text, or a list of parts */
+export function createToolResponsePart(id: Json | undefined, response: Json): MessagePart {
   return { type: 'tool_call_response', ...optionalText('id', id), response };
 }
 
-export function filePart(modality: Modality, id: string): MessagePart {
+export function createFilePart(modality: Modality, id: string): MessagePart {
   return { type: 'file', modality, file_id: id };
 }
 
-/** Returns the part for a file with a URL. For a `data:` URL, the part contains only the type and the size. */
-export function addressPart(modality: Modality, address: string): MessagePart {
-  if (!/^data:/i.test(address)) return { type: 'uri', modality, uri: address };
-  const start = address.indexOf(',') + 1;
-  const [mimeType = ''] = address.slice('data:'.length, start === 0 ? undefined : start - 1).split(';', 1);
-  return bytesPart(modality, mimeType, address.length - start);
+/** Creates the part for a file with a URL. For a `data:` URL, the part contains only the type and the size. */
+export function createUrlPart(modality: Modality, url: string): MessagePart {
+  if (!/^data:/i.test(url)) return { type: 'uri', modality, uri: url };
+  const start = url.indexOf(',') + 1;
+  const [mimeType = ''] = url.slice('data:'.length, start === 0 ? undefined : start - 1).split(';', 1);
+  return createBytesPart(modality, mimeType, url.length - start);
 }
 
 /**
- * Returns a part that stands for bytes of a request.
- * @param length length of the base64 or of the text
+ * Creates a part that stands for bytes of a request, without the bytes.
+ * @param length number of characters of the base64, or of the text
  */
-export function bytesPart(modality: Modality, mimeType: Json | undefined, length: number): MessagePart {
+export function createBytesPart(modality: Modality, mimeType: Json | undefined, length: number): MessagePart {
   return { type: 'blob', modality, ...optionalText('mime_type', mimeType), content: '', 'rtr.length': length };
 }
 
-export function textOrEmpty(value: Json | undefined): string {
+export function toTextOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-export function objectsIn(value: Json | undefined): JsonObject[] {
+export function filterObjects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Converts content that is a text or a list of content parts. */
-export function contentParts(content: Json | undefined, partOf: (part: JsonObject) => MessagePart[]): MessagePart[] {
-  return typeof content === 'string' ? textParts(content) : objectsIn(content).flatMap(partOf);
+export function toContentParts(content: Json | undefined, toParts: (part: JsonObject) => MessagePart[]): MessagePart[] {
+  return typeof content === 'string' ? toTextParts(content) : filterObjects(content).flatMap(toParts);
 }
 
-/** Converts the content of a tool's result: a text stays a text. */
-export function toolResponse(content: Json | undefined, partOf: (part: JsonObject) => MessagePart[]): Json {
-  return typeof content === 'string' ? content : contentParts(content, partOf);
+/** Converts the content of a tool's result. A text stays a text; a list becomes a list of parts. */
+export function toToolResponse(content: Json | undefined, toParts: (part: JsonObject) => MessagePart[]): Json {
+  return typeof content === 'string' ? content : toContentParts(content, toParts);
 }
 
 /** Removes messages without parts. */
-export function withoutEmptyMessages(messages: readonly PartedMessage[]): PartedMessage[] {
+export function removeEmptyMessages(messages: readonly PartedMessage[]): PartedMessage[] {
   return messages.filter(({ parts }) => parts.length > 0);
 }
 
-/** Parses a JSON text that can be serialized again; undefined for a text that is cut off or invalid. */
+/** Parses a JSON text. Returns undefined for a text that is cut off, invalid, or nested too deeply to serialize it again. */
 export function readJson(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json;
@@ -102,7 +102,7 @@ export function readJson(text: string): Json | undefined {
   }
 }
 
-/** Returns the events of a stream whose data is an object. Skips comments, the end mark and an event that was cut off. */
+/** Returns the data of a stream's events. Skips data that is no object, the end mark, and an event that was cut off. */
 export function readEvents(stream: string): JsonObject[] {
   return stream.split('\n').flatMap((line) => {
     const data = line.startsWith('data:') ? readJson(line.slice('data:'.length)) : undefined;

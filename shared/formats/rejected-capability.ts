@@ -1,6 +1,6 @@
 import type { ErrorDetails } from '#shared/core/errors.ts';
 
-/** A capability that a model may lack. Claude Code knows these names and retries without the capability. */
+/** A capability that a model may lack. Claude Code recognizes these names, and retries without the capability. */
 export type RejectedCapability =
   | 'image_block'
   | 'document_block'

@@ -3,9 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 /** The part of a streamed answer that the client has received. It is the beginning of one text, so a worker can continue it exactly. */
 export interface RelayedAnswer {
   id: string;
-  /** Seconds since 1970; undefined in a format whose answers carry no time. */
+  /** Seconds since 1970; undefined in a format without creation times. */
   created?: number | undefined;
-  /** The text: one piece per event if the format numbers its events, otherwise split in any way. */
+  /** The text in pieces: one piece per event if the format numbers its events, otherwise any number of pieces. */
   pieces: readonly string[];
   /** Number of events that the client has received; undefined if the format does not number its events. */
   events?: number | undefined;
@@ -14,7 +14,7 @@ export interface RelayedAnswer {
 
 /**
  * Reads the events at the beginning of an answer.
- * @returns the reason, as a text for the log, if the answer cannot be continued
+ * @returns the part of the answer; if no worker can continue the answer, the reason as a text for the log
  */
 export type ReadRelayed = (events: readonly JsonObject[]) => RelayedAnswer | string;
 
@@ -35,7 +35,7 @@ export class RelayedAnswerBuilder {
   }
 }
 
-export function typeName(part: Json | undefined): string {
+export function readTypeName(part: Json | undefined): string {
   const type = isJsonObject(part) ? part['type'] : undefined;
   return typeof type === 'string' ? type : 'unknown';
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * A part of requests that not every upstream accepts. Each worker tries its translations with the examples, and announces the features that
- * the translations refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
+ * A detail of requests that not every upstream accepts. Each worker tries its translations with the examples, and announces the features
+ * that the translations refuse (see `findRefusedFeatures`). For a request with such a feature, `auto` then skips the worker.
  */
 export interface RequestFeature<Request extends JsonObject = JsonObject> {
   /** Lower case and unique in its format. Workers of other releases announce the feature by this name. */
   name: string;
-  /** The fields of a small request with the feature and with nothing else that a translation could refuse. */
+  /** The fields of a small request with this feature. A translation has no other reason to refuse the request. */
   example: Partial<Request>;
   /** @param marks see `RequestFeatures.collectMarks` */
   isIn: (request: Request, marks: ReadonlySet<string>) => boolean;

@@ -1,8 +1,8 @@
-/** Signs in a request's body that reveal its purpose if the sending program is known. The object keeps no long text in memory. */
+/** Signs of a request's purpose in its body. They reveal the purpose if the sending program is known. Contains no long text. */
 export interface RequestSigns {
   /** The first characters of the instructions; empty if there are none. */
   instructions: string;
-  /** The first characters of each of the last four blocks of instructions; undefined in a format whose instructions are one text. */
+  /** The first characters of each of the last four blocks of instructions; undefined in a format with instructions in one text. */
   lastInstructions?: readonly string[];
   /** The first characters of the user's last text; empty if there is none. */
   lastText: string;
@@ -17,6 +17,6 @@ export interface RequestSigns {
 const startLength = 64;
 
 /** Returns the first characters of a text as a copy. A slice would keep the whole text in memory. */
-export function startOfText(text: string): string {
+export function copyStartOfText(text: string): string {
   return Buffer.from(text.slice(0, startLength)).toString();
 }

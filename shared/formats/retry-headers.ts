@@ -4,15 +4,15 @@ import { errorTable, type RouterError } from '#shared/core/errors.ts';
 const defaultRetryAfter = 2;
 
 /**
- * The longest delay, in seconds, that a client should wait out without asking its user. A rate limit that lasts longer means that an
- * upstream account has used up its allowance.
+ * The longest delay, in seconds, after which a client should retry without asking its user. A longer rate limit means that an upstream
+ * account has used up its allowance.
  */
 const maxSelfRetrySeconds = 60;
 
 /**
  * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey these headers. If a retry makes
  * sense, `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for
- * days. After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
+ * days. After a rate limit of more than `maxSelfRetrySeconds`, the headers forbid a retry.
  */
 export function toRetryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry || error.hadEffects || outlastsRetries(error)) {
@@ -26,7 +26,7 @@ export function toRetryHeaders(error: RouterError, status: number): Record<strin
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }
 
-/** Whether an upstream's rate limit lasts too long for a client to wait for its end. */
+/** Whether an error is a rate limit that lasts longer than a client should wait. */
 export function outlastsRetries({ code, retryAfter }: RouterError): boolean {
   return code === 'rate_limit_exceeded' && retryAfter !== undefined && retryAfter > maxSelfRetrySeconds;
 }

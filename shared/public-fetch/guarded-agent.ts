@@ -4,6 +4,7 @@ import { isPublicAddress } from './is-public-address.ts';
 import { createNameLookup, type LookupName } from './lookup-name.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
+/** Maximum milliseconds to open a connection. */
 const connectTimeoutMs = 3000;
 
 /** The addresses to which an exchange may connect, and how host names are resolved to them. */
@@ -16,7 +17,7 @@ export interface AddressGuard {
 
 /** An agent and a check that restrict one exchange to allowed addresses. */
 export interface GuardedAgent {
-  /** An agent for this exchange alone. It shares no connection and no resolved host with others. The caller must destroy it. */
+  /** An agent for this exchange alone. It shares no connection and no resolved host with other agents. The caller must destroy it. */
   agent: Agent;
   /** @throws PublicFetchError if the URL's host is an IP address that is not allowed. The agent checks only hosts with a name */
   requireAllowed: (url: URL) => void;
@@ -38,7 +39,7 @@ export function createGuardedAgent({ isAllowed = isPublicAddress, lookup = looku
     agent,
     requireAllowed: (url) => {
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(host) !== 0 && !isAllowed(host)) throw notPublicError();
+      if (isIP(host) !== 0 && !isAllowed(host)) throw createNotPublicError();
     },
   };
 }
@@ -54,13 +55,14 @@ function createGuardedLookup(lookup: LookupName, isAllowed: (address: string) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
       const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(notPublicError(), '', 0);
+      if (!first || !addresses.every(({ address }) => isAllowed(address)))
+        return callback(createNotPublicError(), '', 0);
       if (options.all) return callback(null, addresses);
       return callback(null, first.address, first.family);
     });
   };
 }
 
-function notPublicError(): PublicFetchError {
+function createNotPublicError(): PublicFetchError {
   return new PublicFetchError('its address is not public');
 }

@@ -11,7 +11,7 @@ export interface GuardedFetchOptions extends AddressGuard {
   maxBytes: number;
 }
 
-/** A `fetch` for libraries that accept one. It follows no redirect, so the library gets the redirect as the answer. */
+/** A `fetch` for libraries that accept one. It follows no redirects, so the library gets the redirect as the answer. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**

@@ -10,7 +10,7 @@ for (const network of [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // The virtual machine agent of Azure, which tells settings and certificates of the machine.
+  // Azure's agent for virtual machines, which hands out settings and certificates of the machine.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',

@@ -7,12 +7,12 @@ const serverTimeoutMs = 700;
 
 const maxTries = 2;
 
-/** The errors of a name that the name servers do not know, or cannot be asked about. */
+/** Errors which mean that the name servers do not have the name, or that there is no name server. */
 const unknownCodes: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED']);
 
 /**
- * The system's resolver is asked for one name at a time. It works on two names at once in a process, for as long as a name server may be
- * silent, and a connection of this process to another component needs it, too.
+ * Asks the system's resolver for one name at a time. A process can resolve only two names at once with it, each for as long as a name
+ * server is silent. The process's connections to other components need this resolver, too.
  */
 const limitSystemLookups = pLimit(1);
 
@@ -24,10 +24,10 @@ export type LookupName = (
 ) => void;
 
 /**
- * Creates a function that asks the name servers for the addresses of a host, so that hosts whose name servers are silent delay no lookup of
- * other hosts. If the name servers do not know the name, the system's resolver is asked, which knows more, such as the names in a file of
- * hosts.
- * @param servers addresses of name servers; default: those of the system, read for each lookup
+ * Creates a function that asks the name servers for the addresses of a host. A silent name server delays no lookup of a host with other
+ * name servers. If the name servers do not have the name, the function asks the system's resolver, which has further names, such as the
+ * names in a hosts file.
+ * @param servers addresses of name servers; default: the name servers of the system, read for each lookup
  */
 export function createNameLookup(servers?: readonly string[]): LookupName {
   return callbackify((hostname: string, options: LookupAllOptions) => lookupName(hostname, options, servers));

@@ -7,7 +7,7 @@ export function isNetwork(text: string): boolean {
   return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits;
 }
 
-/** Creates a function that says whether an IP address is in one of the networks. `isNetwork` must be true for each network. */
+/** Creates a function that returns whether an IP address is in one of the networks. `isNetwork` must be true for each network. */
 export function createNetworkCheck(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

@@ -14,7 +14,7 @@ export interface PublicAnswer {
 
 /**
  * Fetches a URL and calls `read` with the answer. Closes the connection when `read` settles.
- * @param allowsUrl is called with each URL, including those of redirects, before the connection is opened; default: allows every URL
+ * @param allowsUrl called with each URL, including the URLs of redirects, before the connection is opened; default: allows every URL
  */
 export type PublicFetch = <T>(
   url: URL,
@@ -77,10 +77,10 @@ export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicF
       const { location } = responseHeaders;
       if (status < 300 || status >= 400 || typeof location !== 'string')
         return { url, status, headers: responseHeaders, body };
-      const next = URL.parse(location, url.href);
-      if (!next) throw new PublicFetchError('it redirects to an invalid address');
+      const target = URL.parse(location, url.href);
+      if (!target) throw new PublicFetchError('it redirects to an invalid address');
       await body.dump({ limit: 16 * 1024, signal });
-      url = next;
+      url = target;
     }
     throw new PublicFetchError('it redirects too often');
   }
@@ -93,13 +93,13 @@ export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicF
 export async function readBounded({ headers, body }: PublicAnswer, maxBytes: number): Promise<Buffer> {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new PublicFetchError(`it is compressed (${encoding}), which was not asked for`);
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLargeError();
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw createTooLargeError();
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLargeError();
+      if (bytes > maxBytes) throw createTooLargeError();
       chunks.push(chunk);
     }
   } catch (error) {
@@ -108,6 +108,6 @@ export async function readBounded({ headers, body }: PublicAnswer, maxBytes: num
   return Buffer.concat(chunks);
 }
 
-function tooLargeError(): PublicFetchError {
+function createTooLargeError(): PublicFetchError {
   return new PublicFetchError('it is too large');
 }

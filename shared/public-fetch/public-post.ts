@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { createGuardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
-/** Maximum bytes that are read of an answer, of which only the status counts. */
+/** Maximum bytes to read of an answer. Only the status of the answer is used. */
 const maxAnswerBytes = 16 * 1024;
 
 export interface PublicPostOptions extends AddressGuard {
@@ -12,7 +12,7 @@ export interface PublicPostOptions extends AddressGuard {
 
 /**
  * Posts a text to a URL.
- * @returns the status of the answer. Redirects are not followed, so the status may be that of a redirect
+ * @returns the status of the answer. Redirects are not followed, so this may be the status of a redirect
  */
 export type PublicPost = (
   url: URL,

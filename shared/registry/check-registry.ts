@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, stringify, type Document, type YAMLParseError } from 'yaml';
 import type { z } from 'zod';
-import { editableSections, maxRegistryBytes, whyNotEditable } from './editable-sections.ts';
+import { editableSections, maxRegistryBytes, explainNotEditable } from './editable-sections.ts';
 import { findLine, type RegistryProblem } from './registry-problem.ts';
 import { protoFieldMessage, toPlainValue, findProtoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
@@ -14,38 +14,40 @@ export type CheckedRegistry = { text: string; config: Record<string, unknown> } 
 const editableNames: readonly string[] = editableSections;
 const allSections: readonly string[] = Object.keys(registrySchema.shape);
 
+/** Maximum problems to return. */
 const maxProblems = 50;
 
 /**
- * Checks a registry that is edited at run time, with the same rules as a file. The largest registry takes a second, so a process with other
+ * Checks a registry that is edited at run time, by the same rules as a file. The largest registry takes a second, so a process with other
  * work should call `checkInThread`.
  */
 export function checkRegistry(input: RegistryInput): CheckedRegistry {
   const text = 'text' in input ? input.text : stringify(input.config);
-  if (Buffer.byteLength(text) > maxRegistryBytes) return sizeProblem('the text');
+  if (Buffer.byteLength(text) > maxRegistryBytes) return createSizeProblem('the text');
   try {
-    return check(text);
+    return checkText(text);
   } catch (error) {
-    // Aliases may expand to too much, or the nesting may be too deep for the parser.
+    // Aliases may expand to too much text, or the nesting may be too deep for the parser.
     const message = error instanceof Error ? error.message : String(error);
     return { problems: [{ message: `the text cannot be read: ${message}` }] };
   }
 }
 
-function check(text: string): CheckedRegistry {
+function checkText(text: string): CheckedRegistry {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(toSyntaxProblem) };
-  // The JSON values are checked, because they are what is stored.
+  // The JSON values are checked, because the JSON values are stored.
   const content = toPlainValue(document);
   const protoFieldMistakes = findProtoFields(content).map((path): Mistake => ({ path, message: protoFieldMessage }));
   const problems = [...findFileOnlySections(content), ...protoFieldMistakes, ...findMistakes(content)].map(
     ({ path, message }) => toProblem(document, lines, path, message),
   );
-  problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (problems.length > 0) return { problems: problems.slice(0, maxProblems) };
   const config = content as Record<string, unknown>;
-  if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes) return sizeProblem('what its aliases stand for');
+  if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes)
+    return createSizeProblem('what its aliases stand for');
   return { text, config };
 }
 
@@ -60,7 +62,7 @@ function findFileOnlySections(content: unknown): Mistake[] {
   const fileOnly = Object.keys(content).filter(
     (section) => allSections.includes(section) && !editableNames.includes(section),
   );
-  return fileOnly.map((section) => ({ path: [section], message: whyNotEditable(section) }));
+  return fileOnly.map((section) => ({ path: [section], message: explainNotEditable(section) }));
 }
 
 function findMistakes(content: unknown): Mistake[] {
@@ -89,13 +91,13 @@ function toProblem(
   return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
 }
 
-/** Takes only the first line of the parser's message, because the others quote the text. */
+/** Keeps only the first line of the parser's message, because the other lines quote the text. */
 function toSyntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
   const [problem = ''] = message.split('\n');
   const line = linePos?.[0].line;
   return { ...(line !== undefined && { line }), message: problem.replace(/ at line \d+, column \d+:?$/, '') };
 }
 
-function sizeProblem(what: string): CheckedRegistry {
-  return { problems: [{ message: `${what} is larger than ${maxRegistryBytes / 1024} KiB` }] };
+function createSizeProblem(subject: string): CheckedRegistry {
+  return { problems: [{ message: `${subject} is larger than ${maxRegistryBytes / 1024} KiB` }] };
 }

@@ -9,7 +9,7 @@ const pollMs = 1_000;
 
 export interface LiveRegistry {
   current(): Registry;
-  /** Returns the content of the `shownSections` of the registry in use, as somebody wrote it. */
+  /** Returns the content of the `shownSections` of the registry in use, as it was written. */
   readShownSections(): Readonly<Record<string, unknown>>;
   /** Calls the listener after each change of the registry in use. */
   onChange(listener: () => void): void;
@@ -18,7 +18,7 @@ export interface LiveRegistry {
 
 /**
  * Reads the registry file, and reads it again when it changes. If the changed file is invalid, the previous registry stays in use, and the
- * log names the mistake.
+ * mistake is logged.
  * @throws ConfigError if the file is missing or invalid at the start
  */
 export function followRegistry(file: string, log: Logger): LiveRegistry {

@@ -2,7 +2,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { LiveRegistry } from './follow-registry.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
-/** Milliseconds between two checks for a new version, which are made because the notice of a version may be lost. */
+/** Milliseconds between two checks for a new version. The checks are needed because the signal of a new version may be lost. */
 const pollMs = 3_000;
 
 /**
@@ -32,14 +32,14 @@ export interface StoredRegistry extends LiveRegistry {
 }
 
 /**
- * Reads the newest stored version of the registry, and then every newer version. The version in use stays in use while the store is
- * unavailable, after the store was emptied, and if the newest version is not valid for this release. A process that has no version yet uses
- * the newest version that is valid for this release.
+ * Follows the stored versions of the registry: uses the newest version, and then every newer version. The version in use stays in use while
+ * the store is unavailable, after the store was emptied, and if the newest version is not valid for this release. A process without a
+ * version in use takes the newest version that is valid for this release.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
-  let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {
+  let inUse: { version?: StoredVersion; registry: Registry; shownContent: Record<string, unknown> } = {
     registry: emptyRegistry,
-    shown: {},
+    shownContent: {},
   };
   /** The last version that was read, whether or not it was valid. */
   let lastRead: StoredVersion | undefined;
@@ -59,7 +59,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
       );
       return 'invalid';
     }
-    inUse = { version, registry, shown: config as Record<string, unknown> };
+    inUse = { version, registry, shownContent: config as Record<string, unknown> };
     log.info({ version: version.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
     for (const listener of listeners) listener();
     return 'used';
@@ -97,7 +97,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
   const timer = setInterval(() => void refresh(), pollMs);
   return {
     current: () => inUse.registry,
-    readShownSections: () => inUse.shown,
+    readShownSections: () => inUse.shownContent,
     version: () => inUse.version,
     onChange: (listener) => void listeners.push(listener),
     refresh,

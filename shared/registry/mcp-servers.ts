@@ -8,7 +8,7 @@ const stdioServer = z.looseObject({
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Variables in addition to those that every server gets. */
+  /** Environment variables in addition to the ones that every server gets. */
   env: textsByName.default({}),
   cwd: z.string().optional(),
 });
@@ -17,7 +17,7 @@ const httpServer = z.looseObject({
   type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(),
   url: z.url({ protocol: /^https?$/ }),
   headers: textsByName.default({}),
-  /** `oauth`: each person links an account to the server in the console. Absent: all share the credentials in `headers`. */
+  /** `oauth`: each person links an account to the server in the console. Absent: all people share the credentials in `headers`. */
   auth: z.literal('oauth').optional(),
 });
 
@@ -36,13 +36,13 @@ const oauthServer = z.object({ url: httpServer.shape.url, oauth: oauthClient.def
 
 const mcpFile = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
 
-/** How to reach one MCP server. An `oauth` server is reached like an `http` server, for one person at a time. */
+/** The way to reach one MCP server. An `oauth` server is reached like an `http` server, for one person at a time. */
 export type McpServerEntry = { name: string } & (
   | { kind: 'stdio'; server: z.output<typeof stdioServer> }
   | { kind: 'http' | 'oauth'; server: z.output<typeof httpServer> }
 );
 
-/** What the ingress knows of an MCP server with account links. */
+/** The fields of an MCP server with account links that the ingress uses. */
 export interface OauthServer {
   name: string;
   url: string;
@@ -75,7 +75,7 @@ export function readMcpConfig(path: string): UncheckedServers {
   const linkedServer = Object.keys(mcpServers).find((name) => mcpServers[name]?.['auth'] === 'oauth');
   if (linkedServer === undefined) return mcpServers;
   throw new ConfigError(
-    `MCP_CONFIG=${path} is not valid: ${linkedServer}: a server with \`auth: oauth\` belongs into the file that ROUTER_CONFIG names, which the ingress reads too`,
+    `MCP_CONFIG=${path} is not valid: ${linkedServer}: a server with \`auth: oauth\` belongs in the file that ROUTER_CONFIG names, which the ingress reads too`,
   );
 }
 
@@ -138,9 +138,9 @@ function expandVariables(value: unknown, environment: Environment): { value: unk
   const expand = (part: unknown): unknown => {
     if (typeof part === 'string') {
       return part.replace(variablePattern, (_, name: string, fallback: string | undefined) => {
-        const found = environment[name] ?? fallback;
-        if (found === undefined) missing.add(name);
-        return found ?? '';
+        const replacement = environment[name] ?? fallback;
+        if (replacement === undefined) missing.add(name);
+        return replacement ?? '';
       });
     }
     if (Array.isArray(part)) return part.map(expand);

@@ -2,7 +2,7 @@ import type { Document } from 'yaml';
 
 /**
  * Converts a YAML document to plain JSON values.
- * @throws Error with a sentence as message, if aliases expand to too much, or an alias stands for something that contains the alias
+ * @throws Error with a sentence as message, if aliases expand to too much text, or if an alias stands for something that contains the alias
  */
 export function toPlainValue(document: Document): unknown {
   const content: unknown = document.toJS() ?? {};

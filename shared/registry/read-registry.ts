@@ -28,7 +28,7 @@ export function readRegistryText(file: string): string {
   }
 }
 
-/** A registry, and those of its sections that the console shows. */
+/** A registry, and the sections of it that the console shows. */
 export interface ParsedRegistry {
   registry: Registry;
   /** The content of the `shownSections`, as it stands in the file. */

@@ -14,14 +14,14 @@ export function formatProblem({ field, line, message }: RegistryProblem): string
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** Returns the line of a field, from 1; for a missing field, the line of the nearest parent. */
+/** Finds the line of a field, from 1; for a missing field, the line of the nearest parent. */
 export function findLine(document: Document, path: readonly PropertyKey[], lines: LineCounter): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const step of path) {
-    const found = stepInto(node, String(step));
-    if (found.offset === undefined) break;
-    ({ node, offset } = found);
+    const child = stepInto(node, String(step));
+    if (child.offset === undefined) break;
+    ({ node, offset } = child);
   }
   return offset === undefined ? undefined : lines.linePos(offset).line;
 }

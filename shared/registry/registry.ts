@@ -13,7 +13,7 @@ const target = z.strictObject({
   model: z.string().min(1),
   /** Restricts the target to workers of this tier. */
   tier: tier.optional(),
-  /** Consecutive targets with weights are tried in random order. The chance of a target to be first is proportional to its weight. */
+  /** Consecutive targets with weights are tried in random order. A target is first with a probability in proportion to its weight. */
   weight: z.number().positive().optional(),
 });
 
@@ -56,7 +56,7 @@ const auto = z.strictObject({
   only: z.array(z.string()).optional(),
   /** Models that `auto` must not use. */
   except: z.array(z.string()).default([]),
-  /** Milliseconds that a request waits for a busy tier before it may go to the next one; default: 0. */
+  /** Milliseconds that a request waits for a busy tier before it may go to the next tier; default: 0. */
   max_wait_ms: z.partialRecord(tier, milliseconds).default({}),
   /** Highest price in US dollars per million output tokens. Models that are known to cost more are not used. */
   max_cost: z.number().nonnegative().optional(),
@@ -65,7 +65,7 @@ const auto = z.strictObject({
 
 const fieldName = z.string().min(1);
 
-/** Which tool of a tools worker runs a hosted tool, and with which input. */
+/** The tool of a tools worker that runs a hosted tool, and the input of its calls. */
 const hostedTool = z.strictObject({
   /** The tool's name on the tools tier. */
   tool: z.string().min(1),
@@ -93,7 +93,7 @@ const hostedTools = z.strictObject({
   web_fetch: hostedTool.optional(),
   /** Maps labels that clients use to names of MCP servers of tools workers. A label without an entry is taken for the server's name. */
   mcp: z.record(z.string(), z.string().min(1)).default({}),
-  /** Maximum of calls in one answer. A client may request fewer. */
+  /** Maximum calls in one answer. A client may request fewer. */
   max_uses: z.number().int().min(1).max(100).default(10),
   /** An answer begins no further call when it is older than this many milliseconds. */
   max_ms: milliseconds.default(300_000),
@@ -111,7 +111,7 @@ const price = z
     cached_input: dollars.optional(),
     /** Price of input that is written to a cache; default: the price of other input. */
     cache_write: dollars.optional(),
-    /** Price of input that is written to a cache which keeps it for an hour; default: `cache_write`. */
+    /** Price of input that is written to a cache for an hour; default: `cache_write`. */
     hour_cache_write: dollars.optional(),
     output: dollars,
     image: dollars.optional(),
@@ -156,7 +156,7 @@ export const registrySchema = z.strictObject({
   prices: z.record(z.string(), price).default({}),
   /** How people sign in to the console. */
   sign_in: signInSchema.prefault({}),
-  /** The tools behind hosted tools of requests, such as web search, for models whose upstream does not run these. */
+  /** The tools that run hosted tools of requests, such as web search, for models whose upstream does not run hosted tools. */
   hosted_tools: hostedTools.prefault({}),
   /** The models and tools that workers with a credential may announce, by the credential's name: names, or prefixes followed by `*`. */
   credentials: z

@@ -18,7 +18,7 @@ const provider = z
     label: z.string().min(1).max(60).optional(),
     issuer: z.url({ protocol: /^https?$/ }),
     client_id: z.string().min(1),
-    /** Name of the variable of the ingress that has the client's secret; absent for a public client. */
+    /** The ingress's environment variable that contains the client's secret; absent for a public client. */
     client_secret_env: z.string().min(1).optional(),
     client_secret: z
       .never('a secret does not stand here: name the variable that has it, as `client_secret_env`')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** The permitted algorithms. All use a pair of keys, because with a shared secret, everybody who can verify a token could make one. */
+/** The permitted algorithms. All use a pair of keys: with a shared secret, everybody who can verify a token could also make tokens. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -55,7 +55,7 @@ const limits = z
   .transform((written): z.output<typeof limitNames> => {
     const limits = Object.entries(written).filter(([, max]) => max !== undefined);
     return Object.fromEntries(
-      limits.map(([name, most]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), most]),
+      limits.map(([name, max]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), max]),
     );
   });
 
@@ -75,7 +75,7 @@ const pattern = z.union([text, z.number(), z.boolean()]).transform(String);
 const rule = z
   .strictObject({
     /** Claims that a token must have, each with one of these values. `*` in a value stands for any characters. */
-    match: z.record(text, z.union([pattern.transform((one) => [one]), z.array(pattern).min(1)])).default({}),
+    match: z.record(text, z.union([pattern.transform((value) => [value]), z.array(pattern).min(1)])).default({}),
     /**
      * `account`: the person who signs in to the console with the token's subject; `email`: the person with the token's verified address;
      * otherwise the e-mail address of the person.
@@ -95,7 +95,7 @@ const rule = z
       add('`person` is `account`, `email`, or the address of a person');
   });
 
-/** Converts a rule of the file to one of the router, whose claims are a list of names with their values. */
+/** Converts a rule from the file's form to the router's, in which the claims are a list of names with their values. */
 function toRule({ match, service_account: serviceAccount, ...target }: z.output<typeof rule>) {
   return { ...target, match: Object.entries(match), serviceAccount };
 }
@@ -126,7 +126,7 @@ const tokenIssuer = z
     /** Whether an e-mail address counts as verified even if the token does not state whether it is. */
     trust_email: z.boolean().default(false),
     claude_desktop: claudeDesktop.optional(),
-    /** The rules for the issuer's tokens. The first rule that matches a token decides whose token it is. */
+    /** The rules for the issuer's tokens. The first rule that matches a token decides which account the token stands for. */
     rules: z.array(rule).min(1),
   })
   .superRefine(({ issuer, jwks_uri: uri, jwks_file: file, jwks }, context) => {

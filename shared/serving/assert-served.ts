@@ -18,8 +18,8 @@ const unsupportedPhrases: Partial<Record<Operation, string>> = {
 };
 
 /**
- * Refuses a request for a name that is unknown, or whose models do only other operations, because waiting would not help. Accepts a model
- * that may do the operation as soon as a worker serves it.
+ * Refuses a request with an unknown model name, or with a name that stands only for models of other operations. Waiting would not help such
+ * a request. Accepts a model that may do the operation as soon as a worker serves it.
  * @throws RouterError `model_not_found`; `invalid_request` if all models behind the name do only other operations
  */
 export function assertServed(
@@ -29,32 +29,32 @@ export function assertServed(
   workers: Pick<LiveWorkers, 'pools' | 'isKnownModel'>,
 ): void {
   if (model.kind === 'auto') return;
-  const served = findService(model.targets, operation, workers);
-  if (served === 'unable') throw wrongOperationError(name, operation);
-  if (served === 'unserved' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFoundError(name);
+  const service = findService(model.targets, operation, workers);
+  if (service === 'unable') throw createWrongOperationError(name, operation);
+  if (service === 'unserved' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFoundError(name);
 }
 
 /**
- * Returns `able` if a worker serves a target for the operation, `unable` if workers serve targets only for other operations, `unserved` if
- * no worker serves a target right now.
+ * Returns `able` if a worker serves a target that does the operation, `unable` if workers serve only targets that do other operations, and
+ * `unserved` if no worker serves a target now.
  */
 function findService(
   targets: readonly RegistryTarget[],
   operation: Operation,
   workers: Pick<LiveWorkers, 'pools'>,
 ): 'able' | 'unable' | 'unserved' {
-  let served: 'unable' | 'unserved' = 'unserved';
+  let service: 'unable' | 'unserved' = 'unserved';
   for (const pool of workers.pools()) {
     for (const { model: id, tier } of targets) {
       const model = tier === undefined || tier === pool.tier ? pool.models.find((each) => each.id === id) : undefined;
       if (model && canDo(model, operation)) return 'able';
-      if (model) served = 'unable';
+      if (model) service = 'unable';
     }
   }
-  return served;
+  return service;
 }
 
-function wrongOperationError(name: string, operation: Operation): RouterError {
-  const what = unsupportedPhrases[operation] ?? 'generates no answers';
-  return new RouterError('invalid_request', `Invalid value for 'model': \`${name}\` ${what}.`, { param: 'model' });
+function createWrongOperationError(name: string, operation: Operation): RouterError {
+  const phrase = unsupportedPhrases[operation] ?? 'generates no answers';
+  return new RouterError('invalid_request', `Invalid value for 'model': \`${name}\` ${phrase}.`, { param: 'model' });
 }

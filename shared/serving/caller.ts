@@ -12,9 +12,9 @@ export interface RequestOrigin {
 }
 
 export interface Caller extends RequestOrigin {
-  /** Called before the answer or a refusal, with the status of the tightest limits. Absent if the status reaches nobody. */
+  /** Called before the answer or a refusal, with the status of the tightest limits. Absent if nobody receives the status. */
   onLimitStatus?(status: LimitStatus): void;
-  /** Called before the router calls a tool that may change something. After this, a repetition of the request would call the tool again. */
+  /** Called before the router calls a tool that may change something. A repetition of the request would then call the tool again. */
   onEffects?(): void;
   /** Whether the client has left. */
   isGone(): boolean;

@@ -2,21 +2,21 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 import { mapUnits, getUnits, type Unit, type Usage } from '#shared/core/usage.ts';
 
-/** Maximum input tokens that an engine adds: the template of the conversation, and the part of images beyond their estimate. */
+/** Maximum input tokens that an engine adds: the chat template, and the tokens of images beyond their estimate. */
 const maxAddedByEngine = 32_768;
 
 /**
- * Maximum input tokens that an agent or a provider adds: its own prompts and tools, and the conversation again in each of its own turns.
+ * Maximum input tokens that an agent or a provider adds: its own prompts and tools, and the conversation, once for each of its own turns.
  */
 const maxAddedByAgent = 1_000_000;
 
 /** Maximum output tokens if neither the request nor the model has a limit. */
 const unknownOutputTokens = 131_072;
 
-/** Maximum output tokens that the answer does not contain, such as hidden thinking, whatever limit a request or a model has. */
+/** Maximum output tokens, even if the request and the model allow more. Only an answer with more bytes may exceed this number. */
 const maxUnseenTokens = 1_048_576;
 
-/** Minimum bytes of a second of sound, at the lowest rates of stored speech. */
+/** Minimum bytes per second of sound: the lowest bit rates of recorded speech. */
 const bytesPerSecond = 250;
 
 const maxSearches = 1_000;
@@ -28,8 +28,8 @@ export interface UsageBounds extends Pick<RequestParameters, 'needs' | 'units'> 
 }
 
 /**
- * Caps the usage that a worker reported to what is possible. Each token has at least a byte of text, so the body limits the input. The
- * output is limited by the limits of the request and the model, or by the bytes of the answer if these are more.
+ * Caps the usage that a worker reports at plausible values. Each token has at least a byte of text, so the body limits the input. The
+ * limits of the request and the model limit the output, or the size of the answer in bytes if that is larger.
  */
 export function capUsage(
   usage: Usage,
@@ -40,8 +40,8 @@ export function capUsage(
   const model = pool?.models.find((each) => each.id === id);
   const tier = pool?.tier;
   const maxAdded = tier === 'gpu' ? maxAddedByEngine : maxAddedByAgent;
-  const isOneInput = tier === 'gpu' && needs.longestInput === undefined;
-  const window = (isOneInput ? model?.contextWindow : undefined) ?? Number.POSITIVE_INFINITY;
+  const hasOneInput = tier === 'gpu' && needs.longestInput === undefined;
+  const window = (hasOneInput ? model?.contextWindow : undefined) ?? Number.POSITIVE_INFINITY;
   const maxPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + maxAdded);
   const modelLimit = model?.maxOutput ?? model?.contextWindow ?? maxUnseenTokens;
   // Command-line agents ignore the request's output limit.
@@ -51,7 +51,7 @@ export function capUsage(
   const promptTokens = Math.min(maxPrompt, usage.promptTokens);
   const completionTokens = Math.min(maxCompletion, usage.completionTokens);
   const cacheWriteTokens = Math.min(promptTokens, usage.cacheWriteTokens);
-  const capped: Usage = {
+  const cappedUsage: Usage = {
     promptTokens,
     cachedTokens: Math.min(promptTokens, usage.cachedTokens),
     cacheWriteTokens,
@@ -59,9 +59,9 @@ export function capUsage(
     reasoningTokens: Math.min(completionTokens, usage.reasoningTokens),
   };
   if (usage.hourCacheWriteTokens !== undefined)
-    capped.hourCacheWriteTokens = Math.min(cacheWriteTokens, usage.hourCacheWriteTokens);
-  if (usage.units) capped.units = capUnits(usage, units, bodyBytes);
-  return capped;
+    cappedUsage.hourCacheWriteTokens = Math.min(cacheWriteTokens, usage.hourCacheWriteTokens);
+  if (usage.units) cappedUsage.units = capUnits(usage, units, bodyBytes);
+  return cappedUsage;
 }
 
 function capUnits(usage: Usage, units: UsageBounds['units'], bodyBytes: number): Record<Unit, number> {

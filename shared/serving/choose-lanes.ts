@@ -15,12 +15,12 @@ import { hasAllCapabilities, findRequiredCapabilities } from './required-capabil
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
- * The share of the estimated input that a model's context must hold; models with less context are skipped. The share is below 1, because
+ * The share of the estimated input that a model's context must hold. Models with less context are skipped. The share is below 1, because
  * the input is an estimate, and the engine decides whether the request fits.
  */
 const certainShare = 0.8;
 
-/** What decides which pools may serve a request. */
+/** The facts that decide which pools may serve a request. */
 export interface LaneChoice {
   model: ResolvedModel;
   needs: Needs;
@@ -45,9 +45,11 @@ interface Candidate extends Placement {
 /**
  * Returns the pools that can serve a request now, best first.
  *
- * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). With a rule, only the rule's able targets in order, if
- * there are any. For a name: its targets in order. Equally good pools are ordered by tier, then by thinking if the request asks for it,
- * then by free slots.
+ * - `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). If a rule applies and has able targets, only these
+ *   targets, in their order.
+ * - A name: its targets in their order.
+ *
+ * Equally good pools are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(choice: LaneChoice, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   const { model } = choice;
@@ -61,10 +63,11 @@ export function chooseLanes(choice: LaneChoice, pools: Iterable<LivePool>, avoid
     const target = findRuleCandidate(pool, choice, required);
     if (target) (ruleCandidates ??= []).push(target);
   }
-  const able = ruleCandidates ?? candidates.filter((candidate) => candidate.isAble);
+  const ableCandidates = ruleCandidates ?? candidates.filter((candidate) => candidate.isAble);
   // If no model is able, the request goes to the named model or to the models with the largest context, and the worker explains the
   // refusal.
-  const bestCandidates = able.length > 0 ? able : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
+  const bestCandidates =
+    ableCandidates.length > 0 ? ableCandidates : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
   return bestCandidates.length < 2 ? bestCandidates : addGroups(bestCandidates.toSorted(compareCandidates));
 }
 
@@ -88,7 +91,7 @@ function findCandidate(pool: LivePool, choice: LaneChoice, required: readonly Ca
   return permits(pool.tier) ? chooseTarget(pool, choice, required, model.targets, model.rule) : undefined;
 }
 
-/** Returns the first able target of the rule of `auto`; undefined without a rule. */
+/** Returns the first able target of the rule of `auto`; undefined if there is no rule or no able target. */
 function findRuleCandidate(pool: LivePool, choice: LaneChoice, required: readonly Capability[]): Candidate | undefined {
   const { model, permits } = choice;
   if (model.kind !== 'auto' || !model.rule) return undefined;
@@ -104,7 +107,7 @@ function keepLargestContext(candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
-/** Returns the first able target that the pool serves; if none is able, the first target that it serves. */
+/** Returns the first able target that the pool serves; if no target is able, the first target that the pool serves. */
 function chooseTarget(
   pool: LivePool,
   choice: LaneChoice,
@@ -112,7 +115,7 @@ function chooseTarget(
   targets: readonly RegistryTarget[],
   rule: string | undefined,
 ): Candidate | undefined {
-  let first: Candidate | undefined;
+  let firstServed: Candidate | undefined;
   let rank = -1;
   for (const { model: id, tier } of targets) {
     rank += 1;
@@ -122,9 +125,9 @@ function chooseTarget(
     const candidate = toCandidate(pool, model, choice, required, rank);
     candidate.rule = rule;
     if (candidate.isAble) return candidate;
-    first ??= candidate;
+    firstServed ??= candidate;
   }
-  return first;
+  return firstServed;
 }
 
 function chooseModel(pool: LivePool, choice: LaneChoice, required: readonly Capability[]): Candidate | undefined {
@@ -140,8 +143,8 @@ function chooseModel(pool: LivePool, choice: LaneChoice, required: readonly Capa
         hasAllCapabilities(model, required),
     )
     .map((model) => toCandidate(pool, model, choice, required, rank));
-  const able = capableModels.filter((each) => each.isAble);
-  const bestModel = able.find(({ isPreferred }) => isPreferred) ?? able[0] ?? findLargest(capableModels);
+  const ableModels = capableModels.filter((each) => each.isAble);
+  const bestModel = ableModels.find(({ isPreferred }) => isPreferred) ?? ableModels[0] ?? findLargest(capableModels);
   if (bestModel) bestModel.maxWaitMs = auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'];
   return bestModel;
 }
@@ -172,7 +175,7 @@ function toCandidate(
   };
 }
 
-/** Whether the settings of `auto` allow a model: its name, and its price if they limit the price. */
+/** Whether the settings of `auto` allow a model: its name and, if the settings limit the price, its price. */
 export function isAllowed(
   id: string,
   tier: Tier,
@@ -184,7 +187,7 @@ export function isAllowed(
   return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 
-/** Whether a model takes all features of the request. If no model does, the worker names the feature that it refuses. */
+/** Whether a model takes all features of the request. If no model takes a feature, the error of a worker names the feature. */
 function takesAllFeatures({ lacks }: ModelInfo, { features }: Needs, format: string): boolean {
   return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
 }

@@ -4,15 +4,15 @@ import type { Conversation } from '#shared/formats/conversation.ts';
 
 export interface NamedSession {
   name: string;
-  /** Whether a conversation starts over under the same name after a compaction. Nothing of its new prompt is cached then. */
+  /** Whether the session keeps its name when its conversation starts over after a compaction, with a prompt that is not cached. */
   mayRestart: boolean;
 }
 
 /**
  * Computes a number of 32 bits that is the same for all requests of one conversation. The number depends on the session that the client
- * names in headers or body, or on the start of the conversation if the client names no session; in a session that restarts, on both. It
- * also depends on the owner of what the key stores, so that no client reaches the worker of another owner's conversation by sending the
- * same text.
+ * names in headers or body. If the client names no session, the number depends on the start of the conversation; in a session that may
+ * restart, on both. It also depends on the owner (see `storeOwnerOf`), so that no client reaches the worker of another owner's conversation
+ * by sending the same text.
  * @param session the session that the client's headers name
  */
 export function computeAffinity(

@@ -4,8 +4,8 @@ import { capUsage, type UsageBounds } from './cap-usage.ts';
 
 /**
  * Computes the usage of a job.
- * - Complete answer: what the engine counted, capped to what is possible
- * - Stream that broke or that the client left: the estimated input and the relayed output
+ * - Complete answer: the counts of the engine, capped at plausible values
+ * - Stream that broke, or that the client left: the estimated input and the relayed output
  * - Answer that the client left before the first byte: the estimated input
  * - Job that failed before the first byte, or that no worker began: nothing
  */
@@ -20,7 +20,7 @@ export function computeUsage(
   if (!hasBegun) return noUsage;
   const usage: Usage = { ...noUsage, promptTokens: bounds.needs.inputTokens, completionTokens: relayedTokens };
   if (!bounds.units) return usage;
-  // Images are output, which nobody has received.
+  // Images are output, and the client has received none.
   const { images: _, ...units } = bounds.units;
   return { ...usage, units };
 }

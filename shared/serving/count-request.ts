@@ -8,9 +8,9 @@ export interface CountedLimits {
 }
 
 /**
- * Counts a request that no worker serves against the limits of requests per minute of its key and the key's owner. It needs no place among
- * concurrent requests, because the work that it stands for may have them all: the running request whose answer it repeats, or the lines of
- * earlier batches. Without such a limit, nothing is called.
+ * Counts a request that no worker serves against the limits on requests per minute of its key and the key's owner. The request does not
+ * count as concurrent, because other work of the key may take up that limit: the running request that this request repeats, or the lines of
+ * earlier batches. Does nothing if no party limits the requests per minute.
  * @throws RouterError of the limit that refuses the request, or `store_unavailable`
  */
 export async function countRequest(
@@ -20,9 +20,12 @@ export async function countRequest(
   if (parties.every(({ limits: { requestsPerMinute } }) => requestsPerMinute === undefined)) return;
   const refusal = knownRefusal(parties);
   if (refusal) throw refusal;
-  // The other limits stay, because Redis updates all levels that a party has.
-  const withoutPlaces = parties.map((each) => ({ ...each, limits: { ...each.limits, concurrentRequests: undefined } }));
-  const verdict = await limits.reserve(withoutPlaces, zeroAmount);
+  // All other limits stay, because Redis updates every limit of a party.
+  const partiesWithoutConcurrency = parties.map((each) => ({
+    ...each,
+    limits: { ...each.limits, concurrentRequests: undefined },
+  }));
+  const verdict = await limits.reserve(partiesWithoutConcurrency, zeroAmount);
   if (!verdict.granted) throw verdict.error;
   verdict.reservation.release();
 }

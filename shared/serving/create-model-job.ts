@@ -18,7 +18,7 @@ export interface ModelJobParts {
   noWorkerMs: number;
 }
 
-/** Creates the job of a request to a model. The job keeps nothing of the request's body. */
+/** Creates the job of a request to a model. The job keeps no part of the request's body in memory. */
 export function createModelJob(
   { ownerKeys, noWorkerMs }: ModelJobParts,
   { format, operation, answerId, client: { parameters } }: PreparedRequest,
@@ -27,7 +27,7 @@ export function createModelJob(
   lanes: ModelLanes,
 ): JobRequest {
   const { stream, needs, conversation } = parameters;
-  // A count of tokens is not a turn of a conversation, and uses no prompt cache.
+  // A token count is not a turn of a conversation, and uses no prompt cache.
   const isCount = operation === 'count_tokens';
   return {
     requestId,
@@ -65,7 +65,7 @@ function createRunningTurn(
   return { ...turn, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }
 
-/** Returns the lists that the worker need not parse: none if the registry adds fields, because these may concern the lists. */
+/** Returns the lists that the worker need not parse. Returns none if the registry adds fields, because these may affect the lists. */
 function findUnreadLists({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
   if (!lists || (model.kind === 'named' && Object.keys(model.defaults).length > 0)) return undefined;
   return { lists, inputTokens: needs.inputTokens };

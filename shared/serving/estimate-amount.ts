@@ -4,17 +4,17 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
-/** The output in tokens that is assumed if the client sets no limit. */
+/** Assumed output tokens of a request without a limit. */
 const assumedOutputTokens = 8_192;
 
-/** The input is estimated at four bytes per token; texts with three bytes per token are common. */
+/** Factor for the input. The estimate assumes four bytes per token, but texts with three bytes per token are common. */
 const inputMargin = 4 / 3;
 
 export type PriceLookup = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
  * Estimates the maximum that a request may use: its estimated input and its maximum output, at the price of the most expensive model that
- * may serve it. The maximum output is the limit of the request (8,192 tokens if it has none), or the model's limit if that is lower.
+ * may serve it. The maximum output is the limit of the request (8,192 tokens if there is none), or the limit of the model if that is lower.
  */
 export function estimateAmount(
   { needs, maxOutput, units }: Pick<RequestParameters, 'needs' | 'maxOutput' | 'units'>,

@@ -12,15 +12,15 @@ import {
   findRequiredCapabilities,
 } from './required-capabilities.ts';
 
-/** If `noWorkerMs` is above this number, the operator is assumed to start workers on demand. */
+/** If `noWorkerMs` is above this number, the operator presumably starts workers on demand. */
 const onDemandMs = 60_000;
 
-/** Seconds for `Retry-After` if it is unknown when a worker comes. */
-const askAgainSeconds = 10;
+/** Seconds for `Retry-After` if the time at which a worker comes is unknown. */
+const defaultRetrySeconds = 10;
 
 export interface NoLane {
   error: RouterError;
-  /** Whether the request waits for a worker anyway, because a worker may come, or take jobs again, in time. */
+  /** Whether the request waits nevertheless, because a worker may connect, or take jobs again, in time. */
   waits: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface WaitsForWorker {
 
 export interface NoLaneParts extends WaitsForWorker {
   pools: Iterable<LivePool>;
-  /** Pools whose last worker left within the last minute, and may come back. */
+  /** Pools that have lost their last worker within the last minute. The worker may come back. */
   lostPools: Iterable<LivePool>;
 }
 
@@ -44,8 +44,8 @@ interface PoolModel {
 }
 
 /**
- * Explains why no pool can serve a request now. To be called if `chooseLanes` finds no pool. Returns undefined if nothing is known except
- * that there is no worker.
+ * Explains why no pool can serve a request now. Call it if `chooseLanes` finds no pool. Returns undefined if the only known reason is the
+ * lack of a worker.
  * @param name the model's name, as the client writes it
  */
 export function explainNoLane(
@@ -61,72 +61,74 @@ export function explainNoLane(
     allows(poolModel) && hasAllCapabilities(poolModel.model, required);
 
   const poolModels = findPoolModels(pools, choice);
-  const able = poolModels.filter(canServe);
-  if (able.length > 0) return explainNoneAccepts(able, Math.min(noWorkerMs, maxWaitMs));
+  const ableModels = poolModels.filter(canServe);
+  if (ableModels.length > 0) return explainNoneAccepts(ableModels, Math.min(noWorkerMs, maxWaitMs));
   const waits = noWorkerMs > onDemandMs || findPoolModels(lostPools, choice).some(canServe);
   if (model.kind === 'named') {
     const targets = model.targets.map(({ model: id }) => `\`${id}\``).join(' or ');
     return model.isRegistered
-      ? { waits, error: unavailableError(`No connected worker serves ${targets}, which \`${name}\` stands for.`) }
+      ? { waits, error: createUnavailableError(`No connected worker serves ${targets}, which \`${name}\` stands for.`) }
       : undefined;
   }
   if (poolModels.length === 0) return undefined;
   const allowedModels = poolModels.filter(allows);
   if (allowedModels.length === 0) {
-    const message = `\`${name}\` may choose none of the connected models: ${nameAutoLimits(auto)} of the registry leaves all of them out.`;
-    return { waits, error: unavailableError(message) };
+    const message = `\`${name}\` may choose none of the connected models: ${listAutoLimits(auto)} of the registry leaves all of them out.`;
+    return { waits, error: createUnavailableError(message) };
   }
   const unmetCapabilities = required.filter(
-    (each) => !allowedModels.some((offer) => hasAllCapabilities(offer.model, [each])),
+    (each) => !allowedModels.some(({ model: allowedModel }) => hasAllCapabilities(allowedModel, [each])),
   );
-  const what = (unmetCapabilities.length > 0 ? unmetCapabilities : required).map(describeCapability).join(' and ');
+  const missingParts = (unmetCapabilities.length > 0 ? unmetCapabilities : required)
+    .map(describeCapability)
+    .join(' and ');
   const rejected = unmetCapabilities.flatMap((each) => toRejectedCapability(each) ?? [])[0];
-  const error = new RouterError('unsupported_parameter', `No connected model takes ${what}.`, {
+  const error = new RouterError('unsupported_parameter', `No connected model takes ${missingParts}.`, {
     param: 'model',
     details: rejected && rejectionDetails(rejected),
   });
   return { waits, error };
 }
 
-/** Returns the models of these pools that do the operation and to which the key and the name permit the request. */
+/** Returns the models in these pools that do the operation, and that both the key and the requested name permit. */
 function findPoolModels(
   pools: Iterable<LivePool>,
   { model, operation, format, auto, permits }: LaneChoice,
 ): PoolModel[] {
-  const isMeant = ({ tier }: LivePool, id: string): boolean =>
+  const isPermitted = ({ tier }: LivePool, id: string): boolean =>
     model.kind === 'auto'
       ? auto.tiers.some((each) => each === tier) && permits(tier, id)
       : permits(tier) && model.targets.some((target) => target.model === id && (target.tier ?? tier) === tier);
   return [...pools]
     .filter(({ formats }) => formats.includes(format))
     .flatMap((pool) => pool.models.map((each): PoolModel => ({ pool, model: each })))
-    .filter((offer) => canDo(offer.model, operation) && isMeant(offer.pool, offer.model.id));
+    .filter((poolModel) => canDo(poolModel.model, operation) && isPermitted(poolModel.pool, poolModel.model.id));
 }
 
 /**
- * Explains why none of the workers that have an able model takes the request now. The request waits unless all workers report when they
- * take jobs again, and the first of these times is too late.
+ * Explains why no worker with an able model takes the request now. The request does not wait if all workers report when they take jobs
+ * again, and the earliest of these times is too late.
  */
 function explainNoneAccepts(poolModels: readonly PoolModel[], maxMs: number): NoLane {
   const workers = poolModels.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));
   const firstResumesAt = Math.min(...workers.map(({ resumesAt }) => resumesAt ?? 0));
   const waitMs = Math.max(0, firstResumesAt - Date.now());
   const waits = waitMs <= maxMs;
-  const retryAfter = waitMs === 0 ? askAgainSeconds : Math.ceil(waitMs / 1000);
-  const unlimited = workers.find(({ reason }) => !isLimited(reason));
-  if (unlimited) {
-    const message = `The workers that can serve this request take none now: ${unlimited.reason ?? 'they are drained'}.`;
-    return { waits, error: unavailableError(message, retryAfter) };
+  const retryAfter = waitMs === 0 ? defaultRetrySeconds : Math.ceil(waitMs / 1000);
+  const workerWithoutLimit = workers.find(({ reason }) => !isLimited(reason));
+  if (workerWithoutLimit) {
+    const message = `The workers that can serve this request take none now: ${workerWithoutLimit.reason ?? 'they are drained'}.`;
+    return { waits, error: createUnavailableError(message, retryAfter) };
   }
   const message = 'Every upstream that can serve this request limits its rate.';
   return { waits, error: new RouterError('rate_limit_exceeded', message, { retryAfter }) };
 }
 
-function nameAutoLimits({ only, except, max_cost: maxCost }: Registry['auto']): string {
+function listAutoLimits({ only, except, max_cost: maxCost }: Registry['auto']): string {
   const names = [only && 'only', except.length > 0 && 'except', maxCost !== undefined && 'max_cost'];
   return names.flatMap((each) => (each === undefined || each === false ? [] : `\`auto.${each}\``)).join(' or ');
 }
 
-function unavailableError(message: string, retryAfter = askAgainSeconds): RouterError {
+function createUnavailableError(message: string, retryAfter = defaultRetrySeconds): RouterError {
   return new RouterError('no_worker_available', message, { retryAfter });
 }

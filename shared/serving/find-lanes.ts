@@ -11,7 +11,7 @@ import { chooseLanes, hasLane, type LaneChoice } from './choose-lanes.ts';
 import type { PriceLookup } from './estimate-amount.ts';
 import { explainNoLane, type NoLane, type WaitsForWorker } from './explain-no-lane.ts';
 import { findTiers } from './find-tiers.ts';
-import { modelDeniedError, readKeyPermits } from './key-permits.ts';
+import { createModelDeniedError, readKeyPermits } from './key-permits.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import { resolveRequestedName } from './resolve-requested-name.ts';
 
@@ -21,7 +21,7 @@ export interface LaneParts {
   priceOf: PriceLookup;
 }
 
-/** Where a request may be served. Every call looks at the workers anew, because they come, go and change. */
+/** The lanes in which a request may be served. Each method reads the current workers, because workers come, go and change. */
 export class ModelLanes {
   /** The requested name. */
   readonly name: string;
@@ -62,9 +62,9 @@ export class ModelLanes {
 }
 
 /**
- * Resolves the request's model name and finds the lanes in which the key may have the request served.
+ * Resolves the request's model name, and finds the lanes that the key permits.
  * @param resolved the models behind the name; undefined if the name is not resolved yet
- * @throws RouterError `permission_denied`, or as `assertServed` does
+ * @throws RouterError `permission_denied`, or an error of `assertServed`
  */
 export function findLanes(
   { workers, registry, priceOf }: LaneParts,
@@ -73,16 +73,16 @@ export function findLanes(
   sentFor: RequestPurpose,
   resolved?: ResolvedModel,
 ): ModelLanes {
-  const current = registry();
-  const { auto } = current;
+  const currentRegistry = registry();
+  const { auto } = currentRegistry;
   const { needs } = parameters;
-  const name = resolveRequestedName(parameters, current.models, workers);
+  const name = resolveRequestedName(parameters, currentRegistry.models, workers);
   const { allowsName, allowsLane: permits, isRestricted } = readKeyPermits(identity);
-  if (!allowsName(name)) throw modelDeniedError(name);
-  const model = resolved ?? resolveModel(name, current, sentFor);
+  if (!allowsName(name)) throw createModelDeniedError(name);
+  const model = resolved ?? resolveModel(name, currentRegistry, sentFor);
   assertServed(model, name, operation, workers);
   const lanes = new ModelLanes(name, { model, needs, operation, format, auto, priceOf, permits }, workers);
   if (isRestricted && lanes.isEmpty && hasLane({ ...lanes.choice, permits: () => true }, workers.pools()))
-    throw modelDeniedError(name);
+    throw createModelDeniedError(name);
   return lanes;
 }

@@ -15,8 +15,9 @@ export interface TiersParts {
 /**
  * Returns the tiers that may serve a request, including tiers without a worker, for which an autoscaler may start one.
  *
- * For `auto`: the tiers that can serve the request now, and the tiers of `auto` without any worker, whose models are unknown. For a model:
- * the tiers that serve or have served the model, or that the registry names for it; all model tiers if no such tier is known.
+ * - `auto`: the tiers that can serve the request now, and the tiers of `auto` without a worker, because their models are unknown.
+ * - A model: the tiers that serve or have served the model, or that the registry names for the model. If no such tier is known, all model
+ *   tiers.
  */
 export function findTiers(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
   const tiers = new Set(placements.map(({ pool }) => pool.tier));

@@ -4,7 +4,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { autoModel } from './resolve-model.ts';
 
 export interface KeyPermits {
-  /** Whether the key or its owner has any list of models or tiers. */
+  /** Whether the key or its owner has a list of permitted models or tiers. */
   isRestricted: boolean;
   allowsName: (name: string) => boolean;
   /** Whether a tier and, for `auto`, one of its models may serve a request. */
@@ -14,8 +14,8 @@ export interface KeyPermits {
 const allPermits: KeyPermits = { isRestricted: false, allowsName: () => true, allowsLane: () => true };
 
 /**
- * Reads the permits of a key, within those of its owner. `auto` is always permitted. `auto` chooses among the models of the key's list, or
- * among all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
+ * Reads the permits of a key, limited by the permits of its owner. `auto` is always permitted. `auto` chooses among the models of the key's
+ * list, or among all models if the list contains `auto`. A registry name in the list is permitted with all of its targets.
  */
 export function readKeyPermits({
   models,
@@ -35,7 +35,7 @@ export function readKeyPermits({
   };
 }
 
-export function modelDeniedError(model: string): RouterError {
+export function createModelDeniedError(model: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the model \`${model}\`.`, { param: 'model' });
 }
 

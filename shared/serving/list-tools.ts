@@ -8,8 +8,8 @@ export interface ListedTool extends ToolInfo {
 }
 
 /**
- * Lists every permitted tool of the connected workers once, sorted by name. If workers describe a tool differently, the description
- * of the worker that started first counts, so that every ingress lists the same.
+ * Lists every permitted tool of the connected workers once, sorted by name. If workers describe a tool differently, the description of the
+ * worker that started first counts. All ingresses therefore return the same list.
  */
 export function listTools(pools: Iterable<LivePool>, { allows }: Pick<ToolPermits, 'allows'>): ListedTool[] {
   const workers = [...pools]

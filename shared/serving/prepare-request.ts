@@ -16,11 +16,11 @@ import {
 export interface PreparedRequest {
   format: ClientFormat;
   operation: ClientRoute['operation'];
-  /** What the format has read from the body. */
+  /** The request as the format has read it from the body. */
   client: ClientRequest;
-  /** The id that the answer must have; undefined if the worker chooses it. */
+  /** The id that the answer must have; undefined if the worker chooses the id. */
   answerId?: string | undefined;
-  /** What is stored with the answer; undefined if the answer is not stored. */
+  /** The part of the request that is stored with the answer; undefined if the answer is not stored. */
   toStore?: AnswerToStore | undefined;
   /** The models behind the name; undefined if the name is not resolved yet. */
   model?: ResolvedModel | undefined;
@@ -31,26 +31,26 @@ export interface PrepareComponents {
   inputFiles: InputFiles;
 }
 
-/** Counts the memory of a request beside its body. */
+/** Counts the memory of a request, except for its body. */
 export interface RequestAccount {
   /**
    * Reserves bytes that are about to be read.
-   * @throws RouterError which ends the request
+   * @throws RouterError, which ends the request
    */
   grow(bytes: number): void | Promise<void>;
   /**
-   * Called before objects are read whose size is known only afterwards.
-   * @throws RouterError which ends the request
+   * Called before the router reads stored objects of unknown size.
+   * @throws RouterError, which ends the request
    */
   beginHeavyWork?(): Promise<void>;
 }
 
 /**
- * Prepares a request for `serveRequest`: puts stored answers and files into it in place of their ids, and decides what is stored with the
- * answer, and under which id. A request that refers to nothing needs no wait.
- * @param request `answerId` is set for an answer that was promised under an id
+ * Prepares a request for `serveRequest`. Replaces the ids of stored answers and of files with their content. Decides whether the answer is
+ * stored, and under which id.
+ * @param request `answerId` is set if the client already has the id of the answer
  * @returns undefined if the caller has left
- * @throws RouterError as `resolveStored`, `inlineFiles` and the account do
+ * @throws RouterError of `resolveStored`, `inlineFiles` or the account
  */
 export async function prepareRequest(
   { answers, inputFiles }: PrepareComponents,
@@ -65,18 +65,18 @@ export async function prepareRequest(
   const owner = storeOwnerOf(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();
   const resolved = await resolveStored(answers, format, operation, client, owner, request.answerId);
-  const { request: whole, fields, addedBytes, toStore } = resolved;
+  const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
   if (caller.isGone()) return undefined;
   if (addedBytes > 0) await account.grow(addedBytes);
   const inlining = { format, operation, owner, onBytes: (bytes: number) => account.grow(bytes) };
-  const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
+  const inlined = resolvedRequest.files ? await inlineFiles(inputFiles, resolvedRequest, inlining) : resolvedRequest;
   if (caller.isGone()) return undefined;
   return { format, operation, client: withFields(inlined, fields), answerId, toStore };
 }
 
 /**
- * Prepares a further request in place of one whose hosted tools the router runs or leaves out. No upstream need run a hosted tool for it.
- * @param body the body of the further request; absent for the same body
+ * Prepares one turn of a request with hosted tools that the router runs or leaves out. The upstream of the turn needs no hosted tools.
+ * @param body the body of the turn; absent for the body of the request
  */
 export function prepareTurn(request: PreparedRequest, model: ResolvedModel, body?: Buffer): PreparedRequest {
   const { format, operation, answerId } = request;

@@ -2,8 +2,8 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 
 /**
- * Returns the owner and the key for which the fair queue counts a request. A key without an owner counts as its own owner. The owner of
- * what the key stores may differ, see `storeOwnerOf`.
+ * Returns the owner and the key for which the fair queue counts a request. A key without an owner counts as its own owner. Stored content
+ * of the key may have another owner, see `storeOwnerOf`.
  */
 export function getQueueSender({
   id,

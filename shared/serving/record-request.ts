@@ -19,7 +19,7 @@ export interface RecordParts {
 }
 
 /**
- * Creates the function that records a finished request. That function commits the reservation, writes ledger, metrics and trace, and logs
+ * Creates the function that records a finished request. The function commits the reservation, writes to ledger, metrics and trace, and logs
  * one line.
  */
 export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal }: RecordParts) {
@@ -76,7 +76,7 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal
   };
 }
 
-/** Sets a request's error in its span. Errors of the client (4xx) do not fail the span. */
+/** Writes a request's error to its span. Errors of the client (4xx) do not fail the span. */
 export function traceError(span: TraceSpan | undefined, { code }: Pick<RouterError, 'code'>): void {
   if (errorTable[code].status >= 500) span?.fail(code);
   else span?.set({ [names.errorType]: code });

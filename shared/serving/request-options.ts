@@ -1,7 +1,7 @@
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { NamedSession } from './compute-affinity.ts';
 
-/** How a request is to be served, besides what its body says. */
+/** Options of a request that are not in its body. */
 export interface RequestOptions {
   /** The client's headers that are sent to an upstream of the same format; undefined if the client sent none of them. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -10,8 +10,8 @@ export interface RequestOptions {
   sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if the client sets no limit. */
   maxWaitMs?: number | undefined;
-  /** Whether another worker may continue the stream when the worker of the stream is lost; default: true. */
+  /** Whether another worker may continue the stream if the stream's worker is lost. Default: true. */
   continues?: boolean | undefined;
-  /** Whether one worker must serve the whole request, even if several could share it; default: false. */
+  /** Whether one worker must serve the whole request, even if several workers could share it. Default: false. */
   isWhole?: boolean | undefined;
 }

@@ -28,7 +28,7 @@ export function hasAllCapabilities(
   return required.every((each) => capabilities.includes(each));
 }
 
-/** Names the part of a request that a model without the capability cannot take, for error messages. */
+/** Returns the words of an error message for the part of a request that needs a capability. */
 export function describeCapability(capability: Capability): string {
   switch (capability) {
     case 'tools':
@@ -42,7 +42,7 @@ export function describeCapability(capability: Capability): string {
   }
 }
 
-/** Returns the code of a missing capability for clients that can continue without it; undefined if there is no code. */
+/** Returns the code of a missing capability. Clients that receive the code retry without the capability. Undefined if there is no code. */
 export function toRejectedCapability(capability: Capability): RejectedCapability | undefined {
   switch (capability) {
     case 'vision':

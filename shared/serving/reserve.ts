@@ -28,7 +28,7 @@ export async function reserve(
   return verdict.reservation;
 }
 
-/** Computes the status of the tightest limits of all parties. */
+/** Returns the status of the tightest limit on requests, and of the tightest limit on tokens. */
 function summarizeUses(uses: readonly PartyUse[]): LimitStatus {
   return {
     at: uses[0]?.at ?? Date.now(),

@@ -2,10 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { ModelSink } from './serve-model.ts';
 
-/** Converts an answer to another shape; returns undefined if the answer lacks something that the shape needs. */
+/** Converts an answer to another shape. Returns undefined if the answer lacks content that the shape requires. */
 type AnswerShape = (answer: Buffer) => Buffer | undefined;
 
-/** Passes an answer on in another shape. The answer must not be streamed. */
+/** Converts an answer to another shape and passes it on. The answer must not be streamed. */
 export class ReshapedSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #reshape: AnswerShape;
@@ -38,7 +38,7 @@ export class ReshapedSink implements ModelSink {
   end(bytes: Uint8Array): void {
     const reshaped = this.#reshape(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     if (reshaped) this.#sink.end(reshaped);
-    else this.#sink.fail(new RouterError('upstream_failed', 'The upstream has not answered what was asked for.'));
+    else this.#sink.fail(new RouterError('upstream_failed', 'The answer of the upstream lacks the requested content.'));
   }
 
   fail(error: RouterError): void {

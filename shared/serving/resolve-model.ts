@@ -7,7 +7,7 @@ import { findRule, type RoutingRule } from './find-rule.ts';
 
 export const autoModel = 'auto';
 
-/** The fields that are added to requests for a model under its own name: none. */
+/** The defaults of a model that is requested under its own name: no field is added to the request. */
 export const noDefaults: Readonly<Record<string, Json>> = {};
 
 const neverHedged: readonly PriorityClass[] = [];
@@ -15,7 +15,7 @@ const neverHedged: readonly PriorityClass[] = [];
 export type ResolvedModel =
   | {
       kind: 'auto';
-      /** The rule whose able targets come before all other models. */
+      /** The rule that applies. Its able targets come before all other models. */
       rule?: RoutingRule | undefined;
     }
   | {
@@ -33,7 +33,7 @@ export type ResolvedModel =
 /**
  * Resolves a model name: `auto`, a registry name, or a model's own id. If a rule applies to the request, a registry name stands for the
  * rule's targets. Weighted targets are drawn once per request, so that all attempts use the same order.
- * @param random returns a number from 0 to below 1
+ * @param random returns a number from 0 (inclusive) to 1 (exclusive)
  */
 export function resolveModel(
   name: string,
@@ -56,7 +56,7 @@ export function resolveModel(
   return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }
 
-/** Returns the targets in order, except that a randomly drawn target comes first in each sequence of weighted neighbours. */
+/** Returns the targets in order. In each sequence of weighted targets, a target that is drawn at random comes first. */
 export function drawTargetOrder(targets: readonly RegistryTarget[], random: () => number): readonly RegistryTarget[] {
   if (targets.every(({ weight }) => weight === undefined)) return targets;
   const ordered: RegistryTarget[] = [];
@@ -75,8 +75,8 @@ export function drawTargetOrder(targets: readonly RegistryTarget[], random: () =
 
 function drawFirst(weighted: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
   const total = weighted.reduce((sum, { weight = 0 }) => sum + weight, 0);
-  let left = random() * total;
-  const drawnTarget = weighted.find(({ weight = 0 }) => (left -= weight) < 0) ?? weighted[0];
+  let weightLeft = random() * total;
+  const drawnTarget = weighted.find(({ weight = 0 }) => (weightLeft -= weight) < 0) ?? weighted[0];
   return drawnTarget ? [drawnTarget, ...weighted.filter((target) => target !== drawnTarget)] : [];
 }
 

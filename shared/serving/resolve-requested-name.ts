@@ -3,8 +3,8 @@ import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 
 /**
- * Returns the model name of a request. An alias under which a model list shows another model stands for that model, unless a model or
- * the registry uses the alias as its own name.
+ * Returns the model name of a request. Resolves an alias from a model list to the name of its model. A model or registry entry that is
+ * named like the alias takes precedence.
  */
 export function resolveRequestedName(
   { model, nameBehind }: Pick<RequestParameters, 'model' | 'nameBehind'>,

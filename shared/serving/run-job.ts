@@ -15,7 +15,7 @@ export interface RunningRequest {
   finished: Promise<void>;
 }
 
-/** Dispatches a request. It is the dispatcher itself, or a wrapper that hedges or splits the request. */
+/** Dispatches requests: the dispatcher itself, or a wrapper that hedges or splits a request. */
 export interface JobDispatcher<Dispatched> {
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
   cancel(job: Dispatched): void;
@@ -23,7 +23,7 @@ export interface JobDispatcher<Dispatched> {
 }
 
 /**
- * Dispatches one job. Releases the reservation if the job cannot begin, and passes the reservation to `onEnd` when the job ends.
+ * Dispatches one job. Releases the reservation if the job cannot begin. Passes the reservation to `onEnd` when the job ends.
  * @returns undefined if the caller has left
  */
 export function runJob<Dispatched extends Pick<Job, 'finished'>>(
@@ -60,8 +60,8 @@ async function endJob(
   try {
     onEnd(await job.finished, reservation);
   } finally {
-    // The release has no effect on a committed reservation. A reservation whose record failed would otherwise be renewed as long as this
-    // process lives.
+    // The release has no effect on a committed reservation. If `onEnd` has failed, the reservation would otherwise be renewed as long as
+    // this process lives.
     reservation?.release();
   }
 }

@@ -19,12 +19,12 @@ import { runJob, type RunningRequest } from './run-job.ts';
 import { createSplitDispatcher } from './splitting/split-job.ts';
 import { computeUsage } from './compute-usage.ts';
 
-/** One object per process. */
+/** The components with which a process serves requests. One object per process. */
 export interface ServingComponents extends ModelJobParts, LaneParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   limits: Pick<LimitKeeper, 'reserve'>;
   hedges: Hedges;
-  /** The tools of the MCP servers that each person has linked; undefined if there are none. */
+  /** The tools of MCP servers that people have linked; undefined if there are no such servers. */
   personalTools?: PersonalTools | undefined;
   /** Called once for every dispatched request, when it has ended. */
   record: (request: FinishedRequest) => void;
@@ -33,10 +33,10 @@ export interface ServingComponents extends ModelJobParts, LaneParts {
 export interface ModelSink extends JobSink {
   /** Estimated tokens of a streamed answer that were relayed. */
   readonly relayedTokens: number;
-  /** Keeps the request's body until the answer has ended, rather than until it begins. */
+  /** Keeps the request's body until the answer ends. Without this call, the body is kept only until the answer begins. */
   keepBody?(): void;
   /**
-   * Counts bytes of the answer that are kept in memory until it is complete.
+   * Counts bytes of the answer that are kept in memory until the answer is complete.
    * @throws RouterError `overloaded` if too many bytes are kept
    */
   hold?(bytes: number): void;
@@ -46,8 +46,8 @@ export interface ModelSink extends JobSink {
  * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves the estimated
  * amount, dispatches the job and records the request.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError `permission_denied`, the error of `explainNoLane` if no worker can serve the request in time, or as `findLanes` and
- * `reserve` do
+ * @throws RouterError `permission_denied`, the error of `explainNoLane` if no worker can serve the request in time, or an error of
+ * `findLanes` or `reserve`
  */
 export async function serveModel(
   parts: ServingComponents,
@@ -84,10 +84,11 @@ export async function serveModel(
   const turn = isCount ? undefined : sentFor.turn;
   const { purpose } = sentFor;
   const bounds = { needs, maxOutput, units, bodyBytes: body.length };
-  // What this function uses stays in memory until the answer has ended, so it uses neither the request nor its body.
+  // Variables that this function uses stay in memory until the answer has ended. The function therefore uses neither the request nor its
+  // body.
   const onEnd = (report: JobReport, reserved: Reservation | undefined): void => {
     const usage = computeUsage(report, bounds, sink.relayedTokens);
-    // What a worker reports is a claim. What is possible replaces it.
+    // A worker may report any usage. The capped usage replaces it.
     if (report.end) report.end.usage = usage;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
@@ -98,7 +99,7 @@ export async function serveModel(
   return runJob(hedging, job, body, sink, caller, reservation, onEnd);
 }
 
-/** Returns the client's limit of output tokens, or the registry's default for clients that set none. */
+/** Returns the client's limit of output tokens. For a request without a limit, returns the registry's default. */
 function findOutputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const defaultLimit = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];

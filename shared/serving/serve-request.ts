@@ -8,15 +8,15 @@ import type { AnswerStorer } from './stored/answer-storer.ts';
 import { createStoringSink } from './stored/storing-sink.ts';
 
 export interface RequestComponents extends ServingComponents {
-  /** Stores answers that are to be stored; absent if the caller stores them itself. */
+  /** Stores answers; absent if the caller stores them itself. */
   storer?: AnswerStorer | undefined;
 }
 
 /**
- * Serves one prepared request, independent of HTTP, and stores its answer if it is to be stored. HTTP requests, lines of batches and
- * responses in the background are all prepared by `prepareRequest` and served here.
+ * Serves one prepared request, independent of HTTP, and stores its answer if `toStore` is set. All HTTP requests, lines of batches and
+ * background responses pass through `prepareRequest` and this function.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError as `serveModel` and `serveHosted` do
+ * @throws RouterError of `serveModel` or `serveHosted`
  */
 export function serveRequest(
   parts: RequestComponents,

@@ -5,7 +5,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { hasToolName } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
-import { isToolDenied, toolDeniedError, readToolPermits, type ToolPermits } from './tool-permits.ts';
+import { isToolDenied, createToolDeniedError, readToolPermits, type ToolPermits } from './tool-permits.ts';
 import type { Caller } from './caller.ts';
 import { getQueueSender } from './queue-sender.ts';
 import { zeroAmount, reserve } from './reserve.ts';
@@ -24,7 +24,7 @@ export type ToolComponents = Pick<
  * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches the job and records the request.
  * @returns the running call; undefined if the caller has left
  * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, `connection_required` for a tool of an MCP
- * server that the caller's person has not linked, or as `reserve` does
+ * server that the caller's person has not linked, or an error of `reserve`
  */
 export async function serveTool(
   parts: ToolComponents,
@@ -39,24 +39,25 @@ export async function serveTool(
   const serveCall = await personalTools?.find(tool, caller);
   if (serveCall) return serveCall(request, sink, caller);
   const permits = readToolPermits(identity);
-  if (isToolDenied(permits, tool, workers.pools())) throw toolDeniedError(tool);
+  if (isToolDenied(permits, tool, workers.pools())) throw createToolDeniedError(tool);
   if (!workers.isKnownTool(tool)) {
-    const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
+    const message = `The tool '${tool}' does not exist, or no worker has announced it yet.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
-  const place: JobRequest['findPlacements'] = (avoid) => chooseToolLanes(tool, workers.pools(), avoid, permits);
-  return runToolJob(parts, { ...request, findPlacements: place }, sink, caller);
+  const findPlacements: JobRequest['findPlacements'] = (avoid) =>
+    chooseToolLanes(tool, workers.pools(), avoid, permits);
+  return runToolJob(parts, { ...request, findPlacements }, sink, caller);
 }
 
 export interface ToolJob extends ToolRequest, Pick<JobRequest, 'findPlacements' | 'connection'> {}
 
 /**
  * Reserves, dispatches and records one tool call.
- * @throws RouterError as `reserve` does
+ * @throws RouterError of `reserve`
  */
 export async function runToolJob(
   { dispatcher, limits, record }: ToolComponents,
-  { tool, body, stream, findPlacements: place, connection }: ToolJob,
+  { tool, body, stream, findPlacements, connection }: ToolJob,
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -72,7 +73,7 @@ export async function runToolJob(
     trace,
     class: identity.class,
     sender: getQueueSender(identity),
-    findPlacements: place,
+    findPlacements,
     connection,
     tiers: () => ['tools'],
   };
@@ -91,8 +92,8 @@ export async function runToolJob(
 }
 
 /**
- * Returns the pools that have a permitted tool of this name now, most free slots first. The placement's `model` is the tool's name in the
- * pool.
+ * Returns the pools that have a permitted tool of this name now, in descending order of free slots. The `model` of a placement is the
+ * tool's name in the pool.
  */
 export function chooseToolLanes(
   calledName: string,

@@ -6,7 +6,7 @@ import { RouterError } from '#shared/core/errors.ts';
 
 export interface ToolPermits {
   allows: (tool: Pick<ToolInfo, 'name' | 'givenName' | 'server'>) => boolean;
-  /** Whether the key may call a tool with this name that no connected worker has now. */
+  /** Whether the key may call a tool with this name if no connected worker has the tool. */
   mayAllow: (calledName: string) => boolean;
 }
 
@@ -22,12 +22,12 @@ export function readToolPermits({ tools }: Pick<KeyIdentity, 'tools'>): ToolPerm
   };
 }
 
-/** Whether a key may not call a tool of this name, considering the tools of the connected workers. */
+/** Whether a key may not call a tool with this name. Considers the tools of the connected workers that have this name. */
 export function isToolDenied(permits: ToolPermits, calledName: string, pools: Iterable<LivePool>): boolean {
   const sameNameTools = [...pools].flatMap(({ tools }) => tools.filter((tool) => hasToolName(tool, calledName)));
   return sameNameTools.length > 0 ? !sameNameTools.some((tool) => permits.allows(tool)) : !permits.mayAllow(calledName);
 }
 
-export function toolDeniedError(tool: string): RouterError {
+export function createToolDeniedError(tool: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the tool \`${tool}\`.`, { param: 'tool' });
 }

@@ -7,7 +7,7 @@ import {
   type ToolResult,
 } from '#shared/formats/tools/tool-result.ts';
 
-/** Default of the maximum bytes of an answer, or of one event of a streamed answer; more than a worker lets a tool return. */
+/** Default limit for the bytes of an answer, or of one event of a streamed answer. Workers let tools return less. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** Collects a tool's answer: the result alone, or a stream of progress events that ends with the result. */
@@ -23,8 +23,8 @@ export class ToolReply implements JobSink {
   #result: ToolResult | undefined;
 
   /**
-   * @param onProgress set if the answer is a stream of events
-   * @param onKeepAlive called if a streamed answer has been quiet for a while; undefined if the client needs no sign of life
+   * @param onProgress called with each progress event; undefined for an answer that is not streamed
+   * @param onKeepAlive called if a streamed answer has had no events for a while; undefined if the client needs no sign of life
    * @param maxBytes maximum bytes of the answer, or of one event of a streamed answer
    */
   constructor(
@@ -48,7 +48,7 @@ export class ToolReply implements JobSink {
     try {
       this.#readEvents(Buffer.from(bytes));
     } catch (error) {
-      this.#settle.reject(unreadableError(error));
+      this.#settle.reject(createUnreadableError(error));
     }
   }
 
@@ -61,10 +61,10 @@ export class ToolReply implements JobSink {
       if (this.#onProgress) this.#readEvents(Buffer.from(bytes));
       else this.#result = decodeToolResult(this.#assertSize(Buffer.from(bytes)).toString());
     } catch (error) {
-      this.#settle.reject(unreadableError(error));
+      this.#settle.reject(createUnreadableError(error));
     }
     if (this.#result) this.#settle.resolve(this.#result);
-    else this.#settle.reject(unreadableError(undefined));
+    else this.#settle.reject(createUnreadableError(undefined));
   }
 
   fail(error: RouterError): void {
@@ -94,6 +94,6 @@ export class ToolReply implements JobSink {
   }
 }
 
-function unreadableError(cause: unknown): RouterError {
+function createUnreadableError(cause: unknown): RouterError {
   return new RouterError('internal', "The tool's answer could not be read.", { cause });
 }

@@ -72,7 +72,7 @@ export function buildUsageRecord(request: FinishedRequest, cost: number): UsageR
   };
 }
 
-/** Converts the attempts of a job to times since the job was queued. If there are many attempts, keeps the first ones and the last one. */
+/** Converts the attempts of a job to times since the job was queued. Of many attempts, keeps the first ones and the last one. */
 function toTimeline({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
   const { length } = timeline;
   return timeline

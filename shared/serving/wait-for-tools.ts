@@ -12,8 +12,8 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits for workers with tools, as calls do, if such workers were lost less than a minute ago. A list without their tools would be wrong,
- * and clients keep the list. Resolves when a worker of the tools tier takes calls, the minute is over, or the caller has left.
+ * Waits for a worker with tools if such workers were lost less than a minute ago. A list without their tools would be wrong, and clients
+ * keep the list. Resolves when a worker of the tools tier takes calls, when the minute is over, or when the caller has left.
  * @throws RouterError `no_worker_available` after `noWorkerMs`
  */
 export async function waitForTools(

@@ -2,7 +2,7 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';
 
 /**
- * Codes of jobs that were refused because the queue is full or longer than the job may wait, or because the same request has killed two
+ * Error codes of refused jobs. A job is refused if the queue is full, if its wait would be too long, or if the same request has killed two
  * workers.
  */
 const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);

@@ -6,7 +6,7 @@ export type Effect =
   /** `to`: path of the resulting field, with `[]` for every element. */
   | { kind: 'translated'; to: string; how: string }
   | { kind: 'ignored'; why: string }
-  /** `what`: what the field requests and the upstream does not have. */
+  /** `what`: the feature that the field requests and the upstream lacks. */
   | { kind: 'refused'; what: string };
 
 /**
@@ -39,22 +39,22 @@ export function refused(what: string): Effect {
   return { kind: 'refused', what };
 }
 
-/** The top-level fields of a request that have a rule. A translator sends all others on unchanged. */
+/** The top-level request fields that have a rule. A translator sends all other fields unchanged. */
 export interface RuledFields {
-  /** All fields with a rule, including the refused ones. */
+  /** All fields with a rule, including refused fields. */
   known: ReadonlySet<string>;
-  /** Refused fields, each with the requested feature. */
+  /** The feature that each refused field requests, by the name of the field. */
   refused: ReadonlyMap<string, string>;
 }
 
-export function withoutRuledFields(request: JsonObject, { known }: RuledFields): JsonObject {
+export function omitRuledFields(request: JsonObject, { known }: RuledFields): JsonObject {
   // A copy by spread keeps numbers exactly as received, see `parseExact`.
   const rest: JsonObject = { ...request };
   for (const field of Object.keys(rest)) if (known.has(field)) delete rest[field];
   return rest;
 }
 
-export function ruledFields(rules: readonly FieldRule[]): RuledFields {
+export function collectRuledFields(rules: readonly FieldRule[]): RuledFields {
   const refusals = rules.flatMap(({ field, effect }): [string, string][] =>
     /^\w+$/.test(field) && effect.kind === 'refused' ? [[field, effect.what]] : [],
   );

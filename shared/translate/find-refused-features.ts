@@ -4,8 +4,8 @@ import { featureKey } from '#shared/formats/request-feature.ts';
 import type { ModelTraits, Translation } from './translation.ts';
 
 /**
- * Returns the features of client formats that an upstream lacks, namely those whose example the translation refuses. So the code that would
- * refuse a request also decides what the worker announces.
+ * Returns the client-format features that an upstream lacks. The upstream lacks a feature if the translation refuses the feature's example
+ * request. So the code that refusesExample requests also decides what the worker announces.
  * @param translations the translations to the upstream's format, one for each client format
  * @returns keys of the features, see `featureKey`
  */
@@ -15,12 +15,12 @@ export function findRefusedFeatures<Request>(
 ): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
-    const lacked = (features?.features ?? []).filter(({ example }) => refuses(translation, example, traits));
+    const lacked = (features?.features ?? []).filter(({ example }) => refusesExample(translation, example, traits));
     return lacked.map(({ name }) => featureKey(name, format));
   });
 }
 
-function refuses<Request>({ request }: Translation<Request>, example: JsonObject, traits: ModelTraits): boolean {
+function refusesExample<Request>({ request }: Translation<Request>, example: JsonObject, traits: ModelTraits): boolean {
   try {
     request({ model: traits.model, ...example }, traits);
     return false;

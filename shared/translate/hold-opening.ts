@@ -1,12 +1,12 @@
 import type { Ending, StreamTranslation } from './translation.ts';
 
-/** Maximum characters of an opening to hold back. A longer opening is relayed at once. */
+/** Maximum characters of an opening that is held back. A longer opening is sent at once. */
 const maxHeld = 64 * 1024;
 
 /**
- * Wraps a translation so that the opening of the stream, which is everything before the first content, is held back and sent together with
- * that content. Until then the client has received nothing, so the answer may begin anew on another worker, and a failure can still set the
- * HTTP status. If the upstream fails, the opening is dropped.
+ * Wraps a translation to hold back the opening of its stream: all events before the first content. The opening is sent together with that
+ * content. Until then the client has received nothing, so another worker can begin the answer anew, and a failure can still set the HTTP
+ * status. If the upstream fails, the opening is dropped.
  */
 export function holdOpening(translation: StreamTranslation): StreamTranslation {
   let held = '';

@@ -15,22 +15,22 @@ export interface AnswerContext {
   created: number;
   /** Returns the time at which the answer is complete, in seconds since 1970. */
   now?: (() => number) | undefined;
-  /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
+  /** Estimates the input tokens, at least 1. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
   /** Whether the usage of a chat stream comes in a separate chunk. */
   usageChunk?: boolean | undefined;
   /** The fields that `Translation.recall` returned for the request. */
   recalled?: JsonObject | undefined;
   /**
-   * Identifies the upstream and its account. Marks content that only the same upstream and account can read again. Undefined for an
-   * upstream whose answers have no such content.
+   * Identifies the upstream and its account, and marks content that only this upstream and account can read again. Undefined if the
+   * upstream's answers have no such content.
    */
   origin?: string | undefined;
   /** Seals a text that only later requests of the same owner can open. Undefined if the job came without the owner's key. */
   seal?: ((text: string) => string) | undefined;
 }
 
-/** The model traits that a request is translated for. */
+/** The properties of a model and its upstream that the translation of a request depends on. */
 export interface ModelTraits {
   /** The upstream's name for the model. */
   model: string;
@@ -61,11 +61,11 @@ export interface ModelTraits {
   takesImages?: boolean | undefined;
   /** Whether a command-line agent offers the client's tools to its model. */
   takesTools?: boolean | undefined;
-  /** Whether a command-line agent supports answers in a JSON schema. */
+  /** Whether a command-line agent supports answers that follow a JSON schema. */
   takesSchemas?: boolean | undefined;
   /** Whether the upstream has its own limits of output tokens, so that a request needs none. */
   limitsItself?: boolean | undefined;
-  /** Whether the upstream searches the web itself for requests of the client's format. */
+  /** Whether the upstream itself searches the web for requests of the client's format. */
   searches?: boolean | undefined;
   /** Opens a text that an earlier answer to the same owner sealed. Returns undefined for any other text. */
   unseal?: ((sealed: string) => string | undefined) | undefined;
@@ -79,21 +79,21 @@ export interface Ending {
 }
 
 /**
- * Translates one streamed answer, event by event. Results are text ready to be sent: complete server-sent events of the client's format, or
+ * Translates one streamed answer, event by event. Each method returns text to send: complete server-sent events of the client's format, or
  * '' if there is nothing to send.
  */
 export interface StreamTranslation {
   /**
-   * Whether any content has been translated: text, thinking, a refusal or a tool call. Events before it, such as a role or `message_start`,
-   * only open the stream.
+   * Whether any content has been translated: text, thinking, a refusal or a tool call. Events before the first content, such as a role or
+   * `message_start`, only open the stream.
    */
   readonly hasContent: boolean;
   /** Whether any choice of the answer has not ended yet. Absent for a translation whose answers have one choice. */
   readonly awaitsChoice?: boolean | undefined;
   /**
    * Translates one upstream event.
-   * @param data the event's data, JSON text (or `[DONE]` in the chat format)
-   * @throws RouterError with the error that the event reports; `upstream_failed` if it cannot be read
+   * @param data the event's data, which is JSON text (or `[DONE]` in the chat format)
+   * @throws RouterError with the error that the event reports; `upstream_failed` if the event cannot be read
    */
   event(data: string): string;
   /**
@@ -104,8 +104,8 @@ export interface StreamTranslation {
 }
 
 /**
- * Translates between one client format and one upstream format, which may be the same. A translation is pure: it uses no clock and no
- * randomness, and has no input or output beyond arguments and results.
+ * Translates between a client format and an upstream format, which may be the same. A translation is pure: it uses no clock and no
+ * randomness, and depends only on its arguments.
  * @template Request the upstream's request
  */
 export interface Translation<Request = JsonObject> {
@@ -115,16 +115,16 @@ export interface Translation<Request = JsonObject> {
   requestRules?: readonly FieldRule[];
   /** The effect on each field of the upstream's answer, for the same tables. */
   answerRules?: readonly FieldRule[];
-  /** Whether the headers that the ingress passes on from the client are sent to the upstream. */
+  /** Whether the upstream gets the client's headers that the ingress passes on. */
   passesHeaders: boolean;
   /**
-   * Whether the lists of `RequestParameters.unread` may stay unparsed. Such a list holds one string in place of its elements, which the
-   * translation keeps.
+   * Whether the lists of `RequestParameters.unread` may stay unparsed. An unparsed list holds one string in place of its elements. The
+   * translation sends this string unchanged.
    */
   passesLists?: boolean;
   /**
-   * Returns the request fields that the translation of the answer needs; absent if it needs none. They stay in memory while the answer
-   * runs.
+   * Returns the request fields that the translation of the answer needs. The fields stay in memory until the answer ends. Absent if the
+   * answer needs no fields of the request.
    */
   recall?: (body: JsonObject) => JsonObject;
   /**
@@ -137,17 +137,16 @@ export interface Translation<Request = JsonObject> {
    * @throws RouterError `upstream_failed` if the body is not an answer
    */
   reply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
-  /** Describes the end of a streamed answer of plain bytes, which are sent on as received. Set in formats whose streams are plain bytes. */
+  /** Describes the end of a streamed answer that is plain bytes. The bytes are sent unchanged. Absent in formats that stream events. */
   bytes?: { ending: (answerContext: AnswerContext) => Ending; mayBeEmpty?: boolean };
   stream: (answerContext: AnswerContext) => StreamTranslation;
-  /** Returns the JSON path, in the client's request, of a URL that the upstream's request contains. Used for error messages. */
-  pathOfAddress?: (body: JsonObject, address: string) => string | undefined;
+  /** Finds a URL of the upstream's request in the client's request. Returns its JSON path there, for error messages. */
+  findUrlPath?: (body: JsonObject, url: string) => string | undefined;
 }
 
 /**
- * Finds the translation between two formats.
  * @param client name of the client format
- * @throws RouterError `internal` if there is none, because a worker gets only jobs of formats that it has announced
+ * @throws RouterError `internal` if there is no translation. A worker gets only jobs of formats that it has announced, so this is a bug
  */
 export function findTranslation<Request>(
   translations: readonly Translation<Request>[],
@@ -159,7 +158,7 @@ export function findTranslation<Request>(
   return found;
 }
 
-/** Returns the names of client formats with a translation to an upstream format. A worker announces them. */
+/** Returns the names of the client formats that have a translation to an upstream format. A worker announces these names. */
 export function findClientFormats<Request>(
   translations: readonly Translation<Request>[],
   upstream: UpstreamFormat,

@@ -23,7 +23,7 @@ import { speechToSpeech } from './speech-speech/speech-to-speech.ts';
 import { transcriptionsToTranscriptions } from './transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
 import type { Translation } from './translation.ts';
 
-/** Every translation from a client format to an upstream format. A new translation is one folder and one entry here. */
+/** Every translation from a client format to an upstream format. A new translation needs one folder and one entry here. */
 export const translations: readonly Translation[] = [
   chatToChat,
   chatToMessages,

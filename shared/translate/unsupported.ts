@@ -4,12 +4,12 @@ import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejec
 /**
  * Returns the error for a part of a request that the upstream cannot serve, in the wording of the chat and Responses formats.
  * @param param path of the part
- * @param what what the part requests
+ * @param feature the feature that the part requests
  */
-export function unsupportedInChat(param: string, what: string): RouterError {
+export function unsupportedInChat(param: string, feature: string): RouterError {
   return new RouterError(
     'unsupported_parameter',
-    `Unsupported value for '${param}': the model that serves this request cannot take ${what}.`,
+    `Unsupported value for '${param}': the model that serves this request cannot take ${feature}.`,
     { param },
   );
 }
@@ -18,9 +18,13 @@ export function unsupportedInChat(param: string, what: string): RouterError {
  * Returns the error for a part of a `messages` request that the upstream cannot serve.
  * @param missing the missing capability, if clients can continue without it
  */
-export function unsupportedInMessages(param: string, what: string, missing?: RejectedCapability): RouterError {
-  return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {
-    param,
-    details: missing && rejectionDetails(missing),
-  });
+export function unsupportedInMessages(param: string, feature: string, missing?: RejectedCapability): RouterError {
+  return new RouterError(
+    'unsupported_parameter',
+    `${param}: the model that serves this request cannot take ${feature}`,
+    {
+      param,
+      details: missing && rejectionDetails(missing),
+    },
+  );
 }

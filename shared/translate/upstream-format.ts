@@ -15,17 +15,17 @@ export interface EncodedRequest {
 }
 
 /**
- * `ping`: only shows that the connection is alive. `finish`: gives a finish reason, after which the usage and other choices may follow.
- * `last`: nothing follows.
+ * `answer`: an event of any other kind. `ping`: shows only that the connection is alive. `finish`: has a finish reason; the usage and other
+ * choices may follow. `last`: nothing follows.
  */
 export type EventKind = 'answer' | 'ping' | 'finish' | 'last';
 
-/** A wire format of upstreams over HTTP: all that a worker needs besides the translations. */
+/** A wire format of HTTP upstreams. Describes everything about the format that a worker needs besides the translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
   operation: ModelOperation;
   /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
-  /** Headers of every request. Headers that are passed on from the client replace them. */
+  /** Headers of every request. Headers passed on from the client take precedence. */
   headers: Readonly<Record<string, string>>;
   /**
    * Encodes a translated request if the format is not JSON.
@@ -34,12 +34,12 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   encode?(request: JsonObject, boundary: string): EncodedRequest;
   estimateInput(request: JsonObject): number;
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** Classifies an event of a stream by what may follow it. Absent for a format whose streams have only answer events. */
-  kindOfEvent?(data: string): EventKind;
-  /** Counts a request's input tokens without inference; undefined for a format without such a path. */
+  /** Classifies an event of a stream by what may follow the event. Absent for a format whose streams have only answer events. */
+  classifyEvent?(data: string): EventKind;
+  /** How to count a request's input tokens without inference. Absent for a format without a path for that. */
   count?: {
     path: string;
-    /** Returns the part of a request that the count path accepts. Absent if the path accepts the whole request. */
+    /** Returns the fields of a request that the count path accepts. Absent if the path accepts the whole request. */
     request?: (request: JsonObject) => JsonObject;
     /** Reads the count from an answer with status 200; undefined if the answer has no count. */
     read(body: unknown): number | undefined;

@@ -14,7 +14,7 @@ export class BytesListener implements AnswerListener {
   #headers: IncomingHttpHeaders = {};
   #byteCount = 0;
 
-  /** @param head called with the content type before the first bytes */
+  /** @param head called before the first bytes, with the content type of the answer */
   constructor(
     upstream: HttpUpstreamFormat,
     head: (headers: Record<string, string>) => void,
@@ -37,7 +37,7 @@ export class BytesListener implements AnswerListener {
       return 'nothing';
     }
     this.#byteCount += chunk.length;
-    // The chunk is copied, because its memory belongs to the connection and the piece may wait.
+    // The piece may wait, but the memory of the chunk belongs to the connection, so the chunk is copied.
     this.#write(Buffer.from(chunk));
     return 'more';
   }

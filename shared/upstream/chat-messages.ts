@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Returns the request with every message replaced by what `change` returns; the same object if no message changes. */
+/** Replaces every message of a request by the result of `change`. Returns the same object if no message changes. */
 export function mapMessages(request: JsonObject, change: (message: JsonObject) => JsonObject): JsonObject {
   const { messages } = request;
   if (!Array.isArray(messages)) return request;
@@ -10,14 +10,14 @@ export function mapMessages(request: JsonObject, change: (message: JsonObject) =
     : { ...request, messages: changedMessages };
 }
 
-/** Changes the role `developer` to `system`. Most local models' chat templates do not know `developer`. */
+/** Changes the role `developer` to `system`, because the chat templates of most local models lack `developer`. */
 export function developerAsSystem(message: JsonObject): JsonObject {
   return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }
 
 /**
- * Moves the thinking of an earlier assistant message, `reasoning` or `reasoning_content`, into the fields that the upstream reads
- * (`names`), or drops it if there are none.
+ * Moves the thinking of an earlier assistant message (`reasoning` or `reasoning_content`) into the fields `names`, which the upstream
+ * reads. Without names, drops the thinking.
  */
 export function renameThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;

@@ -1,31 +1,31 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { imageTokens } from '#shared/formats/estimate-tokens.ts';
 
-/** Tokens that templates add to each message: its role, a beginning and an end. */
+/** Tokens that templates add to each message: the role, the beginning and the end. */
 const tokensPerMessage = 4;
 
-/** Maximum number of characters that are counted; the rest is extrapolated. */
+/** Maximum number of characters that are counted. The tokens of the rest are extrapolated. */
 const maxCountedChars = 1024 * 1024;
 
 /**
- * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own. It counts the texts of all messages,
- * calls and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first use. Even a long input does
- * not block the event loop.
+ * Estimates the input tokens of a chat request with the o200k tokenizer, not with the model's own. Counts the texts of all messages, calls
+ * and results, the tools as JSON, and a fixed number per image. Loads the tables of the tokenizer on first use. Even a long input does not
+ * block the event loop.
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
   const { countTokens } = await import('./o200k-tokens.ts');
   const { texts, flatTokens } = splitTexts(request);
-  let chars = 0;
+  let totalChars = 0;
   let countedChars = 0;
   let tokens = 0;
   for (const text of texts) {
-    chars += text.length;
+    totalChars += text.length;
     const part = text.slice(0, maxCountedChars - countedChars);
     if (part === '') continue;
     tokens += await countTokens(part, signal);
     countedChars += part.length;
   }
-  return flatTokens + (countedChars === 0 ? 0 : Math.round(tokens * (chars / countedChars)));
+  return flatTokens + (countedChars === 0 ? 0 : Math.round(tokens * (totalChars / countedChars)));
 }
 
 /** Splits a request into its texts, and the number of tokens of everything else. */

@@ -10,25 +10,25 @@ export interface AnswerContextOptions {
   job: Pick<UpstreamJob, 'model' | 'answerId' | 'ownerKey'>;
   /** The client's request. */
   request: JsonObject;
-  /** The number of input tokens, as far as it is known. Read if the upstream does not report it. */
+  /** The best known number of input tokens. Read if the upstream does not report the number. */
   input: { readonly tokens: number };
-  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
+  /** Whether the usage of a stream comes in a separate chunk, if the client requests the usage. */
   usageChunk?: boolean | undefined;
   /** See `AnswerContext.origin`. */
   origin?: string | undefined;
 }
 
 /**
- * Creates the answer context. It has the fields of an answer that the router sets itself: the model, the time, and an id that cannot clash
- * with ids of the upstream.
+ * Creates the answer context, with the answer fields that the router sets itself: the model, the time, and an id that differs from all ids
+ * of the upstream.
  */
 export function createAnswerContext(options: AnswerContextOptions): AnswerContext {
   const { translation, job, request, input, usageChunk, origin } = options;
   return {
     id: job.answerId ?? createAnswerId(translation.client),
     model: job.model,
-    created: nowInSeconds(),
-    now: nowInSeconds,
+    created: readClockSeconds(),
+    now: readClockSeconds,
     promptTokens: () => Math.max(1, input.tokens),
     recalled: translation.recall?.(request),
     origin,
@@ -37,13 +37,13 @@ export function createAnswerContext(options: AnswerContextOptions): AnswerContex
   };
 }
 
-function nowInSeconds(): number {
+function readClockSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
 /**
- * Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no owner's key. The keys
- * are derived by the first call, because few requests have such content.
+ * Creates the function that opens content sealed in earlier answers to the same owner; returns undefined if the job has no owner's key. The
+ * first call derives the keys, because few requests have such content.
  */
 export function createUnseal({ ownerKey }: Pick<UpstreamJob, 'ownerKey'>): Sealer['unseal'] | undefined {
   if (ownerKey === undefined) return undefined;

@@ -3,12 +3,12 @@ import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * The part of the answer in a chunk:
+ * The progress that a chunk makes:
  *
- * - `nothing`: less than a piece, or nothing that belongs to the answer;
- * - `more`: a piece;
- * - `finished`: a piece after which at most the usage or another choice can follow;
- * - `complete`: the rest of the answer.
+ * - `nothing`: the chunk completes no piece of the answer;
+ * - `more`: the chunk completes a piece;
+ * - `finished`: only the usage or another choice can follow;
+ * - `complete`: the answer is complete.
  */
 export type Progress = 'nothing' | 'more' | 'finished' | 'complete';
 
@@ -21,7 +21,7 @@ export interface AnswerListener {
    * chunk need not wait.
    */
   ready?: (() => Promise<void> | undefined) | undefined;
-  /** Called after each chunk. The upstream is not read until the promise resolves. Returns undefined if reading may go on at once. */
+  /** Called after each chunk. Reading pauses until the promise resolves. Returns undefined if reading may continue. */
   room?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -31,16 +31,16 @@ export interface ExchangeTimeouts {
   idleMs: number;
 }
 
-/** Milliseconds after the end of a choice in which the usage, or another choice, may still arrive. Then the answer counts as complete. */
+/** Milliseconds to wait for the usage, or another choice, after the end of a choice. Then the answer counts as complete. */
 const usageWaitMs = 2000;
 
-/** Milliseconds that the upstream has to end a complete answer, so that the connection can be used again. Then the connection is closed. */
+/** Milliseconds to wait for the end of a complete answer, after which the connection can be used again. Then the connection is closed. */
 const endWaitMs = 1000;
 
 /**
  * One request and its answer, from dispatch to end, within its timeouts.
- * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. When the exchange is complete,
- * `done` resolves, and the upstream's last bytes are still read for at most `endWaitMs`.
+ * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. When the exchange becomes
+ * complete, `done` resolves. The last bytes of the upstream are then read for at most `endWaitMs`.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
@@ -54,16 +54,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #firstPieceAt: number | undefined;
-  /** Chunks that have arrived and are not passed on yet. */
+  /** Chunks that have arrived and were not passed on yet. */
   #chunks: Buffer[] = [];
-  /** Whether reading is paused. Silence is then not the upstream's fault. */
+  /** Whether reading is paused. The upstream is then not to blame for silence. */
   #isPaused = false;
-  /** Whether arrived chunks wait until the listener is ready. */
+  /** Whether arrived chunks wait until the listener is ready. `before`: the listener was not asked yet. */
   #hold: 'before' | 'holding' | 'over' = 'before';
-  /** Handles the end of the answer, if the end arrived while chunks waited. */
+  /** Handles an end of the answer that arrived while chunks waited. */
   #heldEnd: (() => void) | undefined;
   #timer: NodeJS.Timeout;
-  /** Whether the time of `#timer` is over. */
+  /** Whether the time of `#timer` is over and no chunk has arrived since. */
   #isDue = false;
 
   constructor(listener: AnswerListener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timeouts = timeouts;
     this.#signal = signal;
     this.#timer = this.#startTimer(timeouts.firstMs, () =>
-      this.#failLate(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
+      this.#failWithTimeout(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
     );
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -84,7 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#status;
   }
 
-  /** When the first piece of a streamed answer arrived, in milliseconds of `performance.now()`. */
+  /** Time at which the first piece of a streamed answer arrived, in milliseconds of `performance.now()`. */
   get firstPieceAt(): number | undefined {
     return this.#firstPieceAt;
   }
@@ -95,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // The controller lives as long as the answer, and would keep the memory that the head was read into.
+    // The controller lives as long as the answer. Its raw headers would keep the whole memory block of the head.
     controller.rawHeaders = null;
     if (this.#state === 'failed') return;
     this.#status = status;
@@ -103,8 +103,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Collects chunks. A read of the socket may give hundreds of chunks of the body, one for each token. They are passed on together, right
-   * after the read.
+   * Collects chunks, and passes them on together right after the socket is read. One read may give hundreds of chunks of the body, one for
+   * each token.
    */
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#chunks.push(chunk) === 1) queueMicrotask(() => this.#passChunks());
@@ -128,7 +128,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #passChunks(): void {
     const [first] = this.#chunks;
-    if (!first || this.#mustWait()) return;
+    if (!first || this.#mustHoldChunks()) return;
     const chunk = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks = [];
     if (this.#state === 'failed' || this.#state === 'complete') return;
@@ -144,7 +144,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Whether chunks must wait until the listener is ready. The first call asks the listener. */
-  #mustWait(): boolean {
+  #mustHoldChunks(): boolean {
     if (this.#hold !== 'before') return this.#hold === 'holding';
     const ready = this.#listener.ready?.();
     this.#hold = ready ? 'holding' : 'over';
@@ -161,12 +161,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#state = 'answering';
     this.#stopTimer();
     const { idleMs } = this.#timeouts;
-    this.#timer = this.#startTimer(idleMs, () => this.#failLate(`The upstream stopped answering for ${idleMs} ms.`));
+    this.#timer = this.#startTimer(idleMs, () =>
+      this.#failWithTimeout(`The upstream stopped answering for ${idleMs} ms.`),
+    );
   }
 
   /**
-   * Calls back after a time without an answer, and not while reading is paused. Timers run before sockets are read, so what arrived while
-   * this process was blocked is read first.
+   * Calls `onSilence` after a time without an answer, not counting pauses of reading. Timers run before sockets are read, so bytes that
+   * arrived while this process was blocked are read first.
    */
   #startTimer(ms: number, onSilence: () => void): NodeJS.Timeout {
     this.#isDue = false;
@@ -190,14 +192,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.refresh();
   }
 
-  /** Waits for the usage of an answer whose choice has ended. Completes the answer after `usageWaitMs` if the upstream does not. */
+  /** Waits for the usage of an answer whose choice has ended. Completes the answer after `usageWaitMs` if the upstream does not end it. */
   #waitForUsage(): void {
     this.#state = 'answering';
     this.#stopTimer();
     this.#timer = this.#startTimer(usageWaitMs, () => this.#complete());
   }
 
-  #failLate(message: string): void {
+  #failWithTimeout(message: string): void {
     this.#fail(new RouterError('upstream_timeout', message));
   }
 

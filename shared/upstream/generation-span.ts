@@ -4,10 +4,10 @@ import type { Usage } from '#shared/core/usage.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** A request to a model, as its span describes it. */
+/** The facts about a request to a model that its span records. */
 export interface Generation {
   parent: TraceSpan;
-  /** `gen_ai.provider.name` of the conventions, or the upstream's own name: `openai`, `vllm`. */
+  /** The upstream's name in the conventions (`gen_ai.provider.name`), or, without one, its own name: `openai`, `vllm`. */
   provider: string;
   operation: ModelOperation;
   model: string;
@@ -16,7 +16,9 @@ export interface Generation {
   server?: { address: string; port: number } | undefined;
 }
 
-/** Values of `gen_ai.operation.name`. The conventions have none from `rank` on, so these names are the router's own. */
+/**
+ * Values of `gen_ai.operation.name`. The names from `rank` on are the router's own, because the conventions have none for these operations.
+ */
 const operationNames: Record<ModelOperation, string> = {
   generate: 'chat',
   complete: 'text_completion',
@@ -36,8 +38,8 @@ export interface GenerationEnd {
 }
 
 /**
- * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): duration, time to the first token,
- * tokens and outcome, but never content.
+ * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"). Records duration, time to the first
+ * token, tokens and outcome, but no content.
  */
 export class GenerationSpan {
   readonly #span: TraceSpan;
@@ -60,7 +62,7 @@ export class GenerationSpan {
     });
   }
 
-  /** The span's trace context, to be sent to the upstream, which may continue the trace. */
+  /** The span's trace context. It is sent to the upstream, which may continue the trace. */
   get context(): TraceContext {
     return this.#span.context;
   }

@@ -5,7 +5,7 @@ import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * All answers together may use the memory limit divided by this number, because an answer is in memory several times while it is parsed,
+ * Divisor of the memory limit for the maximum bytes of all answers together. An answer is in memory several times while it is parsed,
  * translated and written.
  */
 const answerMemoryDivisor = 10;
@@ -13,8 +13,7 @@ const answerMemoryDivisor = 10;
 export interface HeldAnswer {
   /**
    * Counts further bytes of the answer.
-   * @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if other answers leave too little
-   * room
+   * @throws RouterError `upstream_failed` if the answer is too long for this process, `overloaded` if other answers leave too little room
    */
   grow: (bytes: number) => void;
   release: () => void;
@@ -30,7 +29,7 @@ export class HeldAnswersBudget {
     this.#maxBytes = computeMemoryShare(answerMemoryDivisor, memoryBytes);
   }
 
-  /** Begins to count the bytes of one answer. Call `release` when the answer is no longer kept. */
+  /** Begins to count the bytes of one answer. Call `release` when the answer is dropped. */
   openAnswer(): HeldAnswer {
     let held = 0;
     return {

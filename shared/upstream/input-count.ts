@@ -1,9 +1,9 @@
-/** Maximum milliseconds for which an answer waits for the upstream's count. */
+/** Maximum milliseconds that an answer waits for the upstream's count. */
 const maxWaitMs = 50;
 
 /**
- * The input tokens of a request whose answer must begin with them. They are counted by the upstream while it reads the input for the
- * answer, or estimated if it does not count in time.
+ * The number of input tokens of a request whose answer begins with this number. The upstream counts the tokens while it reads the input for
+ * the answer. If it does not count in time, the number is an estimate.
  */
 export class InputCount {
   readonly #counting: Promise<void> | undefined;
@@ -11,8 +11,8 @@ export class InputCount {
   #isSettled = false;
 
   /**
-   * @param counting resolves to the upstream's count, or to undefined if the upstream cannot count; never rejects. Undefined if no count is
-   * requested
+   * @param counting resolves to the upstream's count, or to undefined if the upstream cannot count; never rejects. Undefined if no count
+   * was requested
    */
   constructor(counting: Promise<number | undefined> | undefined, estimated: number) {
     this.#tokens = estimated;

@@ -1,18 +1,18 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** The lowest efforts that a request can ask for. Models that must think refuse `none`, many others refuse `minimal`. */
+/** The lowest efforts that a request can ask for. Models that must think refuse `none`, and many other models refuse `minimal`. */
 export type MinimalEffort = 'none' | 'minimal';
 
-/** The efforts that may replace a refused one, lowest first. */
+/** Efforts that may replace a refused effort, lowest first. */
 const acceptableEfforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** An effort that nearly every model with efforts takes. */
+/** An effort that nearly every model with efforts accepts. */
 const usualEffort = 'low';
 
 /**
- * Returns the effort of a request to an upstream that asks for no thinking or minimal thinking; undefined for any other request. Reads the
- * fields of all formats.
+ * Returns the effort of a request that asks for no thinking or minimal thinking; undefined for any other request. Reads the fields of all
+ * upstream formats.
  */
 export function readMinimalEffort({
   reasoning_effort: effort,
@@ -28,8 +28,8 @@ export function readMinimalEffort({
 }
 
 /**
- * Returns the effort to send in place of one that an upstream has refused: the lowest that its error lists, or `low` if the error lists
- * none. Returns undefined if the error is about something else.
+ * Returns the effort that replaces an effort that an upstream has refused: the lowest that the error lists, or `low` if the error lists
+ * none. Returns undefined if the error has another reason.
  */
 export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): string | undefined {
   if (!(error instanceof RouterError) || error.code !== 'invalid_request') return undefined;
@@ -40,8 +40,8 @@ export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): st
 }
 
 /**
- * Returns a copy of a request with `effort` in place of no thinking or minimal thinking.
- * @param hasBudgets whether the request's format has thinking budgets (`thinking`) and, beside them, efforts (`output_config`)
+ * Copies a request with `effort` in place of no thinking or minimal thinking.
+ * @param hasBudgets whether the request's format has both thinking budgets (`thinking`) and efforts (`output_config`)
  */
 export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
   const changed = { ...request };
@@ -57,7 +57,7 @@ export function withEffort(request: JsonObject, effort: string, hasBudgets: bool
     };
   }
   if (!isJsonObject(thinking) || thinking['type'] !== 'disabled') return changed;
-  // A model that must think does so without this field.
+  // Without this field, a model that must think does so.
   delete changed['thinking'];
   if (hasBudgets) changed['output_config'] = { effort, ...(isJsonObject(config) && config) };
   return changed;

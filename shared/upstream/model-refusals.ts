@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 const maxRefusals = 1_000;
 
-/** Milliseconds for which a refusal is remembered. Later, the upstream may accept what it refused. */
+/** Milliseconds for which a refusal is remembered. Afterwards, the upstream may accept the feature. */
 const rememberedForMs = 3_600_000;
 
 /** Remembers the features that an upstream refuses for one of its models, for example the path of a format or a level of thinking. */
@@ -12,7 +12,7 @@ export class ModelRefusals {
 
   /**
    * Records that an upstream has refused a feature for a model.
-   * @param replacement what the upstream accepts in place of the feature; empty if nothing
+   * @param replacement the value that the upstream accepts in place of the feature; empty if there is none
    */
   record(model: string, feature: string, replacement = ''): void {
     this.#replacements.set(toKey(model, feature), replacement);
@@ -22,7 +22,7 @@ export class ModelRefusals {
     return this.findReplacement(model, feature) !== undefined;
   }
 
-  /** Returns the replacement of a refused feature, empty if it has none; undefined if the feature was not refused. */
+  /** Returns the replacement of a refused feature; empty if the feature has no replacement, undefined if it was not refused. */
   findReplacement(model: string, feature: string): string | undefined {
     return this.#replacements.get(toKey(model, feature));
   }

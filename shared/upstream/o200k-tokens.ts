@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { countTokens as count, encode } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** Settings with which text that looks like a special token counts as plain text. */
+/** Settings that count text in the form of a special token as plain text. */
 const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
 /**
- * Maximum characters of a piece that is encoded at once. Byte-pair merging takes quadratic time in a run without a blank: 64 KiB of one
+ * Maximum characters of a piece that is encoded at once. Byte-pair merging takes quadratic time in a run without a space: 64 KiB of one
  * letter would block the event loop for seconds.
  */
 const maxPieceChars = 512;
 const piecesPerLoopTurn = 32;
 
 /**
- * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in pieces that end before a blank, where
- * tokens end, too. Only a run of more than 512 characters without a blank may count a few tokens too many.
+ * Counts the o200k_base tokens of a text without blocking the event loop. Counts the text in pieces that end before a space, because tokens
+ * end there, too. In a run of more than 512 characters without a space, the count may be a few tokens too high.
  */
 export async function countTokens(text: string, signal: AbortSignal): Promise<number> {
   let tokens = 0;

@@ -6,20 +6,20 @@ import { completionsUpstream } from '#shared/translate/upstreams/completions/com
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 
-/** The formats whose requests are fitted. Clients of the messages format read the error and lower the limit themselves. */
+/** The formats of requests that are fitted. Clients of the messages format read the error and lower the limit themselves. */
 const fittedFormats: ReadonlySet<HttpUpstreamFormat> = new Set([chatUpstream, completionsUpstream, responsesUpstream]);
 
-/** Fields of these formats with a limit of output tokens. */
+/** The fields of these formats that limit output tokens. */
 const limitFields = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
 
-/** The lowest limit that a request is sent again with, in tokens. With less room, clients should rather shorten the conversation. */
+/** The lowest limit with which a request is sent again, in tokens. With less room, clients should shorten the conversation instead. */
 const minLimit = 1_024;
 
 /**
- * How many times the limit of one request is lowered at most. If the upstream does not report the length of the input, the first time may
- * not be enough.
+ * Maximum number of times that the limit of one request is lowered. The first new limit may be too high if the upstream does not report the
+ * length of the input.
  */
-const maxFits = 2;
+const maxLowerings = 2;
 
 /** A request with a limit of output tokens that its upstream may accept. */
 export interface FittedRequest {
@@ -37,19 +37,19 @@ export interface OutputFitParts {
 }
 
 /**
- * Lowers the limit of output tokens of a request after its upstream has refused the limit. The new limit is the number of tokens that fit
+ * Lowers a request's limit of output tokens after the upstream has refused the limit. The new limit is the number of tokens that fit
  * according to the upstream's error. Keeps the request until `release`.
  */
 export class OutputFit {
   #parts: OutputFitParts | undefined;
   #limit = Number.POSITIVE_INFINITY;
-  #fits = 0;
+  #lowerings = 0;
 
   private constructor(parts: OutputFitParts) {
     this.#parts = parts;
   }
 
-  /** Returns undefined for a request without a limit of output tokens, or of a format whose requests are not fitted. */
+  /** Returns undefined for a request without a limit of output tokens, or in a format whose requests are not fitted. */
   static createFor(parts: OutputFitParts): OutputFit | undefined {
     const isLimited = limitFields.some((field) => typeof parts.request[field] === 'number');
     return isLimited && fittedFormats.has(parts.format) ? new OutputFit(parts) : undefined;
@@ -67,14 +67,14 @@ export class OutputFit {
   async lowerLimit(error: unknown): Promise<FittedRequest | undefined> {
     const parts = this.#parts;
     const maximum = error instanceof RouterError ? readOutputBound(error.details) : undefined;
-    if (!parts || !maximum || this.#fits === maxFits) return undefined;
+    if (!parts || !maximum || this.#lowerings === maxLowerings) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
     const room = maximum.tokens ?? maximum.context - (maximum.input ?? (await parts.countInput()));
-    // Our count of the input may be lower than the upstream's, so the second time the limit is at least halved.
-    const limit = this.#fits === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
+    // The router's count of the input may be lower than the upstream's, so the second time the limit is at least halved.
+    const limit = this.#lowerings === 0 ? room : Math.min(room, Math.floor(this.#limit / 2));
     const requested = Math.max(...fields.map((field) => Number(parts.request[field])));
     if (limit < minLimit || limit >= Math.min(requested, this.#limit)) return undefined;
-    this.#fits += 1;
+    this.#lowerings += 1;
     this.#limit = limit;
     const loweredFields = fields.flatMap((field) => (Number(parts.request[field]) > limit ? [[field, limit]] : []));
     return { limit, body: parts.write({ ...parts.request, ...Object.fromEntries(loweredFields) }) };

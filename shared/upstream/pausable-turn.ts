@@ -9,7 +9,7 @@ import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-m
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
-/** Maximum continuations of one turn. A turn that is paused once more ends as if it were complete. */
+/** Maximum continuations of one turn. After that, a paused turn ends as if it were complete. */
 const maxContinuations = 8;
 
 export interface PausableTurnParts {
@@ -23,7 +23,8 @@ export interface PausableTurnParts {
 
 /**
  * A turn of a messages upstream that runs tools itself. After many tool runs, the upstream pauses the turn (`stop_reason: "pause_turn"`).
- * It continues the turn if it gets its message back. The client gets one answer, with the usage of all messages of the turn.
+ * The upstream continues the turn when it gets its own message back. The client gets one answer, with the usage of all messages of the
+ * turn.
  */
 export class PausableTurn {
   readonly #parts: PausableTurnParts;
@@ -35,7 +36,7 @@ export class PausableTurn {
     this.#parts = parts;
   }
 
-  /** Returns undefined for a request whose turn cannot pause, or whose client continues it. */
+  /** Returns undefined for a request whose turn cannot pause, or whose client continues the turn itself. */
   static createFor(parts: PausableTurnParts): PausableTurn | undefined {
     if (parts.upstream !== messagesUpstream || parts.client === messagesFormat) return undefined;
     const { tools } = parts.request;
@@ -52,7 +53,7 @@ export class PausableTurn {
     return this.#content.length;
   }
 
-  /** Adds a message of the upstream to the turn. Returns whether the upstream has paused the turn, so that it must be continued. */
+  /** Adds a message of the upstream to the turn. Returns whether the upstream has paused the turn, which must then be continued. */
   addMessage(message: JsonObject): boolean {
     this.#content.push(...(Array.isArray(message['content']) ? message['content'] : []));
     this.#usage = addUsageCounts(this.#usage, isJsonObject(message['usage']) ? message['usage'] : {});
@@ -69,8 +70,8 @@ export class PausableTurn {
     return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), assistantTurn] });
   }
 
-  /** Returns the fields of the client's answer that all messages of the turn contribute to. */
-  wholeTurnFields(): { content: Json[]; usage: JsonObject } {
+  /** Returns the fields of the answer to which all messages of the turn contribute. */
+  computeTurnFields(): { content: Json[]; usage: JsonObject } {
     return { content: this.#content, usage: this.#usage };
   }
 }
@@ -92,7 +93,7 @@ export class PausableStream implements StreamTranslation {
     return this.#inner.hasContent;
   }
 
-  /** Whether the message has ended, and the turn has not. */
+  /** Whether the current message has ended but the turn continues. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
@@ -114,7 +115,7 @@ export class PausableStream implements StreamTranslation {
     }
   }
 
-  /** Ends the answer. If the turn is paused, the result has no meaning. */
+  /** Ends the answer. The result has no meaning while the turn is paused. */
   end(): { text: string; ending: Ending } {
     return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
   }
@@ -124,7 +125,7 @@ export class PausableStream implements StreamTranslation {
     this.#events = [];
     this.#isPaused = this.#turn.addMessage(message);
     if (this.#isPaused) return '';
-    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.wholeTurnFields().usage }));
+    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.computeTurnFields().usage }));
   }
 }
 
@@ -134,9 +135,9 @@ function isRunByUpstream(tool: Json): boolean {
   return typeof type === 'string' && type !== 'custom';
 }
 
-/** Adds counts, including those of nested objects. Other fields get the later value. */
-function addUsageCounts(usage: JsonObject, more: JsonObject): JsonObject {
-  const sums = Object.entries(more).map(([field, count]) => {
+/** Adds counts, including counts in nested objects. Other fields get the later value. */
+function addUsageCounts(usage: JsonObject, addedUsage: JsonObject): JsonObject {
+  const sums = Object.entries(addedUsage).map(([field, count]) => {
     const sumBefore = usage[field];
     if (typeof count === 'number' && typeof sumBefore === 'number') return [field, sumBefore + count];
     return [field, isJsonObject(count) && isJsonObject(sumBefore) ? addUsageCounts(sumBefore, count) : count];

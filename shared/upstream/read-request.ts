@@ -8,18 +8,18 @@ const emptyBytes = Buffer.alloc(0);
 /** The parsed body of a job. */
 export interface ParsedRequest extends Pick<JsonText, 'hasUnreadLists'> {
   request: JsonObject;
-  /** Writes the upstream's request that was translated from `request`. */
+  /** Writes the upstream's request, which was translated from `request`. */
   write: JsonText['write'];
   /** Runs a check of the request that does not read long strings to their ends. */
   skim: JsonText['skim'];
 }
 
 /**
- * Parses a job's body, which the ingress has validated, and removes the body from the job, because it may have many megabytes, and the
- * answer may stream for minutes. Every worker reads its jobs with this function.
+ * Parses a job's body, which the ingress has validated. Removes the body from the job, because it may have many megabytes and the answer
+ * may stream for minutes. Every worker reads its jobs with this function.
  * @param unreadLists lists of the body that this worker does not read
- * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body nested too deeply to be serialized for
- * an upstream
+ * @throws RouterError `internal` for a body that is not a JSON object; `invalid_request` for a body that is nested too deeply to be
+ * serialized for an upstream
  */
 export function readRequest(job: { body: Buffer }, unreadLists?: ListSizes): ParsedRequest {
   const { body } = job;

@@ -13,9 +13,9 @@ import type { UpstreamRequest } from './upstream-http.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
 
 /**
- * Sends a request to the upstream and writes the translated answer, as it arrives or whole. With a `fit`, a request whose limit of output
- * tokens is refused is sent again with a lower limit, which a header reports to the client.
- * @param sent what is sent, if it differs from the request as it was written
+ * Sends a request to the upstream and writes the translated answer, as it arrives or whole. If the upstream refuses the limit of output
+ * tokens of a request with a `fit`, sends the request again with a lower limit. A header reports the lower limit to the client.
+ * @param sent the request to send, if it differs from the written request
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(relay: Relay, sent: UpstreamRequest = relay.request): Promise<Ending> {
@@ -47,7 +47,7 @@ async function relayTraced(relay: Relay, sent: UpstreamRequest, parent: TraceSpa
     },
     room: () => reply.room?.(),
   };
-  const headers = { ...sent.headers, ...contextHeaders(span.context) };
+  const headers = { ...sent.headers, ...createContextHeaders(span.context) };
   try {
     const ending = await relayOnce({ ...relay, reply: tracedReply }, { ...sent, headers });
     span.end(ending);
@@ -58,7 +58,7 @@ async function relayTraced(relay: Relay, sent: UpstreamRequest, parent: TraceSpa
   }
 }
 
-function contextHeaders({ traceparent, tracestate }: TraceContext): Record<string, string> {
+function createContextHeaders({ traceparent, tracestate }: TraceContext): Record<string, string> {
   return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
 }
 
@@ -114,7 +114,7 @@ async function relayWhole(relay: Relay, sent: UpstreamRequest): Promise<Ending> 
   try {
     let answer = await receive(sent);
     while (turn?.addMessage(answer) === true) answer = await receive({ ...sent, body: turn.writeContinuation() });
-    const whole = turn ? { ...answer, ...turn.wholeTurnFields() } : answer;
+    const whole = turn ? { ...answer, ...turn.computeTurnFields() } : answer;
     const { body, ending } = route.translation.reply(whole, answerContext);
     reply.write(writeAnswer(route.format, body));
     return ending;

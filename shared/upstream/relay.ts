@@ -6,11 +6,11 @@ import type { UpstreamHttp } from './upstream-http.ts';
 export interface AnswerTimeouts {
   firstTokenMs: number;
   idleMs: number;
-  /** The time for an answer that is not streamed. */
+  /** Maximum time for an answer that is not streamed. */
   answerMs: number;
 }
 
-/** The upstream of a worker, as answers are relayed from it. */
+/** A worker's upstream, as the relay uses it. */
 export interface RelayedUpstream {
   http: Pick<UpstreamHttp, 'send' | 'server'>;
   /** See `Generation.provider`. */
@@ -20,7 +20,7 @@ export interface RelayedUpstream {
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
-/** A request, the upstream that it is sent to, and where the answer is written. */
+/** A request, its upstream, and the reply that gets the answer. */
 export interface Relay {
   upstream: RelayedUpstream;
   request: WrittenRequest;

@@ -4,7 +4,7 @@ import type { AnswerListener, Progress } from './exchange.ts';
 import type { Relay } from './relay.ts';
 
 /**
- * Passes an answer to its listener. Reports the head first, passes headers on to the client, and lets a stream wait for its input tokens and
+ * Passes an answer to its listener. Reports the head first and passes headers on to the client. Lets a stream wait for its input tokens and
  * for room in the reply.
  */
 export class RelayedListener implements AnswerListener {

@@ -12,8 +12,8 @@ import type { UpstreamJob } from './upstream-job.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 
 /**
- * A translated request as it is sent to the upstream, and what its answer needs. The client's request as an object may be large and is not
- * kept, except by `fit` until the upstream has accepted the request.
+ * A translated request as it is sent to the upstream, with everything that its answer needs. Does not keep the client's request, which may
+ * be large. Only `fit` keeps a request, until the upstream has accepted it.
  */
 export interface WrittenRequest extends UpstreamRequest {
   job: UpstreamJob;
@@ -32,11 +32,11 @@ export interface WrittenRequest extends UpstreamRequest {
 
 export interface RequestWriterOptions extends Pick<AnswerContextOptions, 'usageChunk' | 'origin'> {
   counter: TokenCounter;
-  /** Whether limits of output tokens that the upstream refuses are lowered. */
+  /** Whether the router lowers limits of output tokens that the upstream refuses. */
   fitsOutput?: boolean | undefined;
 }
 
-/** What a request is written from, besides its translation. */
+/** The sources of a request besides its translation. */
 interface RequestSource {
   job: UpstreamJob;
   read: ParsedRequest;
@@ -53,7 +53,7 @@ export class RequestWriter {
 
   /**
    * Writes a translated request, and estimates or counts its input tokens.
-   * @param continued the answer that the request continues. Its beginning must not be counted as input
+   * @param continued the answer that the request continues. The beginning of that answer must not count as input
    */
   write(
     source: RequestSource,
@@ -66,7 +66,7 @@ export class RequestWriter {
     const { translation, format, path } = route;
     const encoded = format.encode?.(request, `rtr-${randomUUID()}`);
     const body = encoded?.body ?? read.write(request);
-    // Lists that were not read cannot be counted.
+    // Unread lists cannot be counted.
     const unreadTokens = read.hasUnreadLists ? job.unread?.inputTokens : undefined;
     const inputTokens = unreadTokens ?? format.estimateInput(request);
     const isCountable = unreadTokens === undefined && format === countedFormat;
@@ -89,7 +89,7 @@ export class RequestWriter {
     };
   }
 
-  /** A method of its own, so that no closure that lives as long as the answer keeps the request. */
+  /** This is a separate method, so that no closure that lives as long as the answer keeps the request. */
   #createFit(
     { job, read, signal }: RequestSource,
     { format }: UpstreamRoute,
@@ -104,7 +104,7 @@ export class RequestWriter {
 }
 
 /**
- * Returns the headers of a request in addition to those of every request to the upstream.
+ * Creates the headers of one request, which are added to the headers of all requests.
  * @param contentType the content type of a body that is not JSON
  */
 export function createRequestHeaders(

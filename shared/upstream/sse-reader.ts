@@ -5,12 +5,12 @@ import { RouterError } from '#shared/core/errors.ts';
 const defaultMaxChars = 4 * 1024 * 1024;
 
 /**
- * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, which may be split
- * anywhere. Returns the data of each event. Event names are dropped: the formats that have event names repeat them in the data.
+ * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, which may be split anywhere.
+ * Returns the data of each event. Drops event names, because the formats with event names repeat them in the data.
  */
 export class SseReader {
   readonly #parser;
-  /** The first bytes of a character whose rest has not arrived. */
+  /** The first bytes of a character that has not arrived completely. */
   #partialCharacter: Buffer | undefined;
   #events: string[] = [];
 
@@ -28,7 +28,7 @@ export class SseReader {
 
   /**
    * Returns the data of the events that these bytes complete.
-   * @throws RouterError `upstream_failed` if an event exceeds `maxChars`; the reader must not be used afterwards
+   * @throws RouterError `upstream_failed` if an event exceeds `maxChars`. The reader must not be used afterwards
    */
   push(bytes: Uint8Array): string[] {
     this.#parser.feed(this.#decode(bytes));
@@ -43,8 +43,8 @@ export class SseReader {
   }
 
   /**
-   * Decodes UTF-8 with the same result as a streaming `TextDecoder`. The decoder itself is slow, because it uses a converter and memory
-   * outside of the heap, and makes two bytes of each ASCII character.
+   * Decodes UTF-8 with the same result as a streaming `TextDecoder`. That decoder is slow: it uses a converter and memory outside of the
+   * heap, and stores each ASCII character in two bytes.
    */
   #decode(bytes: Uint8Array): string {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -61,7 +61,7 @@ export class SseReader {
   }
 }
 
-/** Counts the bytes at the end of a UTF-8 text that begin a character and lack its rest. */
+/** Counts the bytes of an incomplete character at the end of a UTF-8 text. */
 function countPartialBytes(text: Buffer): number {
   for (let length = 1; length <= 3; length += 1) {
     const byte = text[text.length - length];

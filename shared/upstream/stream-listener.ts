@@ -7,8 +7,8 @@ import { SseReader } from './sse-reader.ts';
 import { createErrorBody } from './whole-listener.ts';
 
 /**
- * Receives a streamed answer. Each event is translated and written as soon as its last byte has arrived; events that arrive together are
- * written in one piece. Events before the first content are written together with it.
+ * Receives a streamed answer. Translates and writes each event as soon as its last byte has arrived. Events that arrive together are
+ * written in one piece. Events before the first content are written together with that content.
  */
 export class StreamListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
@@ -19,10 +19,7 @@ export class StreamListener implements AnswerListener {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
-  /**
-   * Whether an event has stated the finish reason. After `went on`, events with a finish reason are ignored, because the answer has
-   * continued after the first of them.
-   */
+  /** Whether a finish reason has come. `went on`: the answer has continued after a finish reason, so further finish reasons are ignored. */
   #finishState: 'to come' | 'came' | 'went on' = 'to come';
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
@@ -66,7 +63,7 @@ export class StreamListener implements AnswerListener {
       for (const data of events) {
         const translated = this.#translation.event(data);
         text += translated;
-        const kind = this.#upstream.kindOfEvent?.(data) ?? 'answer';
+        const kind = this.#upstream.classifyEvent?.(data) ?? 'answer';
         if (kind === 'last') return 'complete';
         if (kind === 'ping') continue;
         hasAnswerEvent = true;

@@ -1,7 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isUnreachable } from './upstream-failure.ts';
 
-/** The outcome of a request to an upstream: the class of the status, or how the request broke off. `aborted`: the job was cancelled. */
+/**
+ * The outcome of a request to an upstream: the class of the status, or the reason why the request broke off. `aborted`: the job was
+ * cancelled.
+ */
 export const upstreamOutcomes = [
   '2xx',
   '3xx',
@@ -15,7 +18,7 @@ export const upstreamOutcomes = [
 ] as const;
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
 
-/** A finished request to an upstream. Times are milliseconds since it was sent. */
+/** A finished request to an upstream. Times are in milliseconds since the request was sent. */
 export interface UpstreamCall {
   outcome: UpstreamOutcome;
   /** The time until the first piece of a streamed answer; undefined if no piece arrived. */

@@ -10,12 +10,12 @@ import { UpstreamAnswerError } from './upstream-failure.ts';
 export interface UpstreamHttpOptions {
   /** Base URL, to which paths are appended. */
   url: string;
-  /** Maximum number of connections for jobs. With at most as many jobs at once, none waits for a connection. */
+  /** Maximum number of connections for jobs. No job waits for a connection if at most this many run at once. */
   connections: number;
   connectTimeoutMs: number;
-  /** Called for every request; returns headers that all requests carry. */
+  /** Called for every request. Returns the headers that all requests carry. */
   headers: () => Record<string, string> | Promise<Record<string, string>>;
-  /** Whether to use HTTP/2 with an upstream that offers it (over TLS only). */
+  /** Whether to use HTTP/2 with an upstream that offers it. Upstreams offer it only over TLS. */
   allowH2: boolean;
   /** Called when a job's request has ended. */
   onOver?: ((call: UpstreamCall) => void) | undefined;
@@ -38,15 +38,15 @@ export interface UpstreamRequest {
 
 const queryTimeoutMs = 5000;
 
-/** Minimum bytes of a body whose pieces are sent one by one. Joining the pieces of shorter bodies takes less time. */
+/** Minimum bytes of a body whose pieces are sent one by one. The pieces of a shorter body are joined, which takes less time. */
 const minStreamedBytes = 256 * 1024;
 
-/** Maximum bytes of an answer to a query. The longest are lists of models, and of tokens next to their count. */
+/** Maximum bytes of an answer to a query. The longest answers are lists of models, and lists of tokens next to their count. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 /**
- * The connections to one upstream, kept alive. Queries about the upstream itself (health, models, token counts) have connections of
- * their own, so that they work while all slots are busy.
+ * The connections to one upstream, kept alive. Queries about the upstream itself (health, models, token counts) have separate connections,
+ * so that they work while all slots are busy.
  */
 export class UpstreamHttp {
   readonly #jobs: Pool;
@@ -100,15 +100,15 @@ export class UpstreamHttp {
     return parseAnswer(path, await this.get(path), shape);
   }
 
-  /** GETs a path that some versions lack; undefined unless the answer is 200 with a body of this shape. */
+  /** GETs a path that some versions lack. Returns undefined unless the answer is 200 with a body of this shape. */
   async getOptionalJson<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T> | undefined> {
     const { status, body } = await this.get(path);
     return status === 200 ? shape.safeParse(body).data : undefined;
   }
 
   /**
-   * Sends a job's request and passes its answer to the listener as it arrives. Resolves at the end of the answer. An abort
-   * closes the connection (with HTTP/2: the stream) at once, so that the upstream stops generating.
+   * Sends a job's request and passes the answer to the listener as it arrives. Resolves at the end of the answer. An abort closes the
+   * connection (with HTTP/2: the stream) at once, so that the upstream stops generating.
    */
   async send(
     { path, body, headers }: UpstreamRequest,
@@ -144,7 +144,7 @@ export class UpstreamHttp {
     report(classifyStatus(exchange.status ?? 200));
   }
 
-  /** Closes all connections; running requests end with an error. */
+  /** Closes all connections. Running requests end with an error. */
   async close(): Promise<void> {
     await Promise.all([this.#jobs.destroy(), this.#queries.destroy()]);
   }

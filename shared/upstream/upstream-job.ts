@@ -1,6 +1,6 @@
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** The fields of a job that its request to the upstream and its answer depend on. See `GrantedJob` of the broker contract. */
+/** The fields of a job that the request to the upstream and the answer depend on. See `GrantedJob` of the broker contract. */
 export interface UpstreamJob {
   model: string;
   stream: boolean;

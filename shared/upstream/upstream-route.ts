@@ -1,12 +1,12 @@
 import type { Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 
-/** How requests of one client format reach an upstream. */
+/** The route of requests of one client format to an upstream. */
 export interface UpstreamRoute {
   translation: Translation;
   format: HttpUpstreamFormat;
   /** Path below the base URL of the upstream's connections. */
   path: string;
-  /** Whether headers pass: those of the job to the upstream, and those of the answer to the client. */
+  /** Whether the job's headers pass to the upstream, and the answer's headers to the client. */
   passesHeaders: boolean;
 }

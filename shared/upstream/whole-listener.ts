@@ -45,8 +45,8 @@ export class WholeListener implements AnswerListener {
 }
 
 /**
- * Returns the status of an error that comes with status 200, as OpenRouter and some engines send it; undefined for other answers. A
- * failed response is not such an error.
+ * Returns the status of an error that comes with status 200, as from OpenRouter and some engines; undefined for any other answer. A failed
+ * response is not such an error.
  */
 function readErrorStatus({ error, object }: JsonObject): number | undefined {
   if (object === 'response' || (!isJsonObject(error) && (typeof error !== 'string' || error === ''))) return undefined;
@@ -58,12 +58,12 @@ export function writeAnswer(upstream: Pick<HttpUpstreamFormat, 'operation'>, bod
   return keepsNumberText(upstream) ? writeExact(body) : JSON.stringify(body);
 }
 
-/** Whether numbers keep their exact text. Not in vectors, which have thousands of numbers whose notation does not matter. */
+/** Whether numbers keep their exact text. Vectors do not: they have thousands of numbers, and the notation does not matter. */
 function keepsNumberText({ operation }: Pick<HttpUpstreamFormat, 'operation'>): boolean {
   return operation === 'generate' || operation === 'complete';
 }
 
-/** The body of an answer that is collected until it is complete. */
+/** Collects the body of an answer until it is complete. */
 export class AnswerBody {
   readonly #grow: (bytes: number) => void;
   readonly #chunks: Buffer[] = [];
@@ -85,7 +85,7 @@ export class AnswerBody {
 
 const maxErrorBytes = 256 * 1024;
 
-/** Creates the body of an error answer, which may have at most `maxErrorBytes`. */
+/** Creates the collector for the body of an error answer, of at most `maxErrorBytes`. */
 export function createErrorBody(): AnswerBody {
   let leftBytes = maxErrorBytes;
   return new AnswerBody((bytes) => {

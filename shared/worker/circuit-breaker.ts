@@ -18,15 +18,18 @@ const firstOpenMs = 1000;
 /** Maximum milliseconds for which the circuit stays open, before they are varied. */
 const maxOpenMs = 8000;
 
-/** Maximum milliseconds of a pause; then the upstream is tried again, even if it requested a longer pause. */
+/** Maximum milliseconds of a pause. Afterwards, the upstream is tried again, even if it requested a longer pause. */
 const maxPauseMs = 60_000;
 
-/** Milliseconds of a pause if the upstream's refusal gives no time. They double with each further refusal in a row. */
+/** Milliseconds of a pause if the upstream's refusal states no time. They double with each further refusal in a row. */
 const firstPauseMs = 1000;
-/** Maximum milliseconds of a pause if the upstream's refusal gives no time. */
+/** Maximum milliseconds of a pause if the upstream's refusal states no time. */
 const maxDefaultPauseMs = 30_000;
 
-/** Why the circuit is open if no connection to the upstream could be made. A successful health check is then enough to close it. */
+/**
+ * The reason of an open circuit if no connection to the upstream could be made. A successful health check then suffices to close the
+ * circuit.
+ */
 const unreachableReason = 'unreachable';
 
 /** Milliseconds between two checks for jobs without output. */
@@ -35,10 +38,11 @@ const tickMs = 500;
 /**
  * The circuit breaker of a worker. Three conditions limit the jobs that the worker takes:
  *
- * - failures: after `maxFailures` without a success in between, or one refused connection, the worker takes no jobs for a while, then one
- *   at a time, until the upstream answers one;
- * - a temporary refusal by the upstream (a rate limit, an overload): no jobs during a pause, whose length the refusal may give;
- * - an unhealthy upstream, which the worker detects without a job: no jobs until the upstream is healthy.
+ * - failures: after `maxFailures` without a success in between, or one refused connection, the worker takes no jobs for a while. Then it
+ *   takes one job at a time, until the upstream answers one;
+ * - a temporary refusal by the upstream (a rate limit, an overload): the worker takes no jobs during a pause. The refusal may state the
+ *   length of the pause;
+ * - an unhealthy upstream, which the worker detects without a job: the worker takes no jobs until the upstream is healthy.
  *
  * States of the circuit for failures: closed (takes jobs) → open → half-open → closed; half-open → open. An answer that begins closes the
  * circuit in every state.
@@ -50,7 +54,7 @@ export class CircuitBreaker {
   #state: 'closed' | 'open' | 'half-open' = 'closed';
   #openReason = '';
   #failures = 0;
-  /** How many times the circuit opened since the last complete answer. */
+  /** The number of times that the circuit has opened since the last complete answer. */
   #openings = 0;
   #probeTimer: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
@@ -66,7 +70,7 @@ export class CircuitBreaker {
     this.#tickTimer = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Returns the worker's facts as they are to be announced: with the limit on jobs, if there is one, and its reason. */
+  /** Returns the worker's facts to announce. They include the limit on jobs, if there is one, and its reason. */
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
@@ -87,7 +91,7 @@ export class CircuitBreaker {
       };
       const head: Reply['head'] = (headers) => reply.head(headers);
       const room = (): Promise<void> | undefined => reply.room?.();
-      // `AbortSignal.any` would cost a kilobyte as long as the job runs, and work of the garbage collector.
+      // `AbortSignal.any` would cost a kilobyte for as long as the job runs, and work for the garbage collector.
       const { controller } = watched;
       const onAbort = (): void => controller.abort(signal.reason);
       if (signal.aborted) onAbort();
@@ -140,7 +144,7 @@ export class CircuitBreaker {
     if (!(error instanceof RouterError)) return;
     const kind = classifyError(error.code);
     if (kind === 'refused') this.#pause(error);
-    // An upstream's endpoint that only counts tokens may fail alone.
+    // The upstream's endpoint for counting tokens may fail while the others work.
     if (kind === undefined || kind === 'refused' || (kind === 'failed' && operation === 'count_tokens')) return;
     this.#failures += 1;
     const reason = kind === 'unreachable' ? unreachableReason : `failing: ${error.code}`;
@@ -149,7 +153,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** Whether a job began after the circuit became half-open, and it still is. Failures of earlier jobs prove nothing new. */
+  /** Whether the circuit is half-open, and the job began after it became so. Failures of earlier jobs prove nothing new. */
   #isProbe(watched: WatchedJob): boolean {
     return this.#state === 'half-open' && !this.#silentJobs.isOlder(watched);
   }
@@ -212,14 +216,14 @@ export class CircuitBreaker {
   }
 }
 
-/** Returns the milliseconds for which the circuit stays open at this many openings in a row. */
+/** Computes the milliseconds for which the circuit stays open at this many openings in a row. */
 export function computeOpenMs(openings: number): number {
   return Math.min(maxOpenMs, firstOpenMs * 2 ** (openings - 1)) * (0.75 + Math.random() * 0.5);
 }
 
 /**
- * Classifies what an error shows about the upstream. Returns undefined for errors of the request, of the router's limits and of the worker
- * itself, which show nothing about the upstream.
+ * Classifies an error by what it shows about the upstream. Returns undefined for errors of the request, of the router's limits and of the
+ * worker itself, which show nothing about the upstream.
  */
 function classifyError(code: ErrorCode): 'failed' | 'unreachable' | 'refused' | undefined {
   switch (code) {

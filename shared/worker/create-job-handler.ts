@@ -9,8 +9,8 @@ import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
 import type { JobUpstream } from './job-upstream.ts';
 
 /**
- * Creates the handler that serves jobs with an upstream over HTTP. The handler reads the request, has it prepared for the upstream and
- * sent, and reports failures as errors for the client.
+ * Creates the handler that serves jobs with an upstream over HTTP. The handler reads the request, prepares it for the upstream, sends it,
+ * and reports failures as errors for the client.
  */
 export function createJobHandler<Route extends UpstreamRoute, Request extends WrittenRequest>(
   upstream: JobUpstream<Route, Request>,
@@ -29,7 +29,7 @@ export function createJobHandler<Route extends UpstreamRoute, Request extends Wr
   };
 }
 
-/** Prepares the upstream's request. A function of its own, so that the client's request is not kept while the answer runs. */
+/** Prepares the upstream's request. This is a separate function, so that the client's request is not kept while the answer runs. */
 async function prepareRequest<Route extends UpstreamRoute, Request extends WrittenRequest>(
   upstream: JobUpstream<Route, Request>,
   job: GrantedJob,

@@ -13,7 +13,7 @@ export interface ParsedJob {
   signal: AbortSignal;
 }
 
-/** An upstream over HTTP, as `createJobHandler` uses it: what differs between engines and providers. */
+/** The functions of an upstream over HTTP that `createJobHandler` calls. They differ between engines and providers. */
 export interface JobUpstream<Route extends UpstreamRoute, Request extends WrittenRequest> {
   /** The upstream's name in errors. */
   readonly noun: string;

@@ -25,7 +25,7 @@ export const relaySettings = {
   ),
 };
 
-/** How a worker relays the answers of its upstream. */
+/** The options with which a worker relays the answers of its upstream. */
 export interface RelayOptions extends Pick<RequestWriterOptions, 'usageChunk' | 'fitsOutput'> {
   timeouts: AnswerTimeouts;
 }

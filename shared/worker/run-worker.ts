@@ -18,8 +18,8 @@ import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts'
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
 /**
- * All bodies of jobs together may use the memory limit divided by this number, because each body is in memory several times while it is
- * parsed, translated and sent on.
+ * All bodies of jobs together may use the memory limit divided by this number. Each body is in memory several times while it is parsed,
+ * translated and sent on.
  */
 const bodyMemoryDivisor = 12;
 
@@ -31,7 +31,7 @@ export interface WorkerContext<Config extends WorkerConfig> {
   log: Logger;
   releases: Releases;
   admin: WorkerAdmin;
-  /** The worker's circuit breaker. It watches all jobs without further calls, except those of a tools worker. */
+  /** The worker's circuit breaker. It watches all jobs by itself, except the jobs of a tools worker. */
   breaker: Pick<CircuitBreaker, 'setHealthy'>;
   /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
@@ -77,7 +77,7 @@ export async function runWorker<Config extends WorkerConfig>(
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = definition;
-    // Failures of one tool show nothing about the others, so each tool has a circuit breaker of its own.
+    // Failures of one tool show nothing about the other tools, so each tool has a circuit breaker of its own.
     const handler = tier === 'tools' ? definition.handler : breaker.watch(definition.handler);
     const options = {
       broker,

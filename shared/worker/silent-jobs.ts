@@ -19,15 +19,15 @@ const minStuckMs = 5_000;
 /** The multiple of the usual time to a first output after which streams are stuck. */
 const stuckFactor = 10;
 
-/** The share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
+/** The factor by which the usual time shrinks with each first output, so that one slow answer does not count for ever. */
 const usualMsDecay = 0.9;
 
-/** A stream is given up once the upstream has been unhealthy, and the stream without output, for this many milliseconds. */
+/** A stream is given up when the upstream has been unhealthy, and the stream without output, for this many milliseconds. */
 const giveUpMs = 10_000;
 
 /**
- * Detects an upstream that takes jobs and answers none. The sign is that several streams wait for their first output much longer than
- * usual, while no other job has output either. Answers that are not streamed may take long and prove nothing.
+ * Detects an upstream that takes jobs and answers none of them. The sign is that several streams wait for their first output much longer
+ * than usual, while no other job has output either. Answers that are not streamed may take long and prove nothing.
  */
 export class SilentJobs {
   readonly #running = new Set<WatchedJob>();
@@ -70,7 +70,7 @@ export class SilentJobs {
     if (this.isOlder(job)) this.#olderCount -= 1;
   }
 
-  /** Marks the jobs that are running as older than those that begin from now on. */
+  /** Marks the jobs that are running as older than the jobs that begin from now on. */
   markRunning(): void {
     this.#marks += 1;
     this.#olderCount = this.#running.size;
@@ -80,8 +80,8 @@ export class SilentJobs {
    * Finds stuck streams, and gives up streams without output once the upstream has been unhealthy for `giveUpMs`. Call it at short
    * intervals.
    * @param now time of `performance.now()`
-   * @param minStuck how many stuck streams prove that the upstream is stuck
-   * @returns whether the upstream is stuck, and whether any stream that began after the last `markRunning` is
+   * @param minStuck the number of stuck streams that proves that the upstream is stuck
+   * @returns whether the upstream is stuck, and whether a stream that began after the last `markRunning` is stuck
    */
   checkStuckStreams(now: number, isHealthy: boolean, minStuck: number): { isStuck: boolean; hasStuckProbe: boolean } {
     if (this.#hasNewOutput) this.#lastOutputAt = now;
@@ -95,7 +95,7 @@ export class SilentJobs {
     for (const job of this.#running) {
       if (!job.stream || job.hasOutput) continue;
       const waitedMs = Math.min(now - job.startedAt, silentMs);
-      if (isLost && waitedMs >= giveUpMs) job.controller.abort(noAnswerError());
+      if (isLost && waitedMs >= giveUpMs) job.controller.abort(createNoAnswerError());
       if (waitedMs < stuckMs) continue;
       stuckCount += 1;
       if (!this.isOlder(job)) hasStuckProbe = true;
@@ -104,6 +104,6 @@ export class SilentJobs {
   }
 }
 
-function noAnswerError(): RouterError {
+function createNoAnswerError(): RouterError {
   return new RouterError('upstream_timeout', 'The upstream is unhealthy and gave no answer.');
 }

@@ -29,7 +29,7 @@ export interface WorkerAdminOptions {
 export interface WorkerAdmin {
   registry: Registry;
   metrics: WorkerMetrics;
-  /** Sets the worker to report on, and its connection to the broker. Until then the reported state is `starting`. */
+  /** Sets the worker whose status is reported, and its connection to the broker. Until then, the reported state is `starting`. */
   follow(worker: AdministeredWorker, broker: AdministeredBroker): void;
 }
 

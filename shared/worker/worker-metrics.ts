@@ -6,7 +6,7 @@ import { BoundHistogram, secondsBuckets, type BoundObservations } from '#shared/
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
 
-/** Label values: `taken` means that another worker has the job; `ClaimOutcome` explains the others. */
+/** Label values. `taken` means that another worker has the job; `ClaimOutcome` explains the other values. */
 const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimOutcome['kind'][];
 
 /** Label values: `taken` means that this worker accepted the offer. */
@@ -22,10 +22,11 @@ export interface WorkerStatus {
   state: (typeof workerStates)[number];
   slots: number;
   busy: number;
-  /** Why the worker takes no jobs, or few; undefined if nothing limits it. */
+  /** The reason why the worker takes no jobs, or fewer than usual; undefined if nothing limits it. */
   reason?: string | undefined;
 }
 
+/** Maximum models with a label value of their own. */
 const maxModels = 100;
 
 /** The metrics of every kind of worker. The number of label values is limited: models beyond the hundredth count as `other`. */
@@ -38,7 +39,7 @@ export class WorkerMetrics implements WorkerMeter {
   readonly #offers: Record<(typeof offerOutcomes)[number], BoundCount>;
   readonly #stops: BoundCount;
   readonly #upstream: Record<UpstreamOutcome, BoundCount>;
-  readonly #upstreamFirst: BoundObservations;
+  readonly #upstreamFirstTokenTime: BoundObservations;
   readonly #upstreamDuration: BoundObservations;
   readonly #models = new BoundedNames(maxModels);
   readonly #boundJobs = new Map<string, BoundCount>();
@@ -99,7 +100,7 @@ export class WorkerMetrics implements WorkerMeter {
       registers,
     });
     this.#upstream = bindAll(upstreamOutcomes, (outcome) => upstream.bind({ outcome }));
-    this.#upstreamFirst = new BoundHistogram({
+    this.#upstreamFirstTokenTime = new BoundHistogram({
       name: 'rtr_upstream_first_token_seconds',
       help: 'Time from a request to the engine or provider to the first piece of its streamed answer',
       buckets: secondsBuckets,
@@ -138,7 +139,7 @@ export class WorkerMetrics implements WorkerMeter {
 
   countUpstreamRequest({ outcome, firstMs, ms }: UpstreamCall): void {
     this.#upstream[outcome].add();
-    if (firstMs !== undefined) this.#upstreamFirst.observe(firstMs / 1000);
+    if (firstMs !== undefined) this.#upstreamFirstTokenTime.observe(firstMs / 1000);
     this.#upstreamDuration.observe(ms / 1000);
   }
 }

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { batchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
-import { filesCommand } from '#services/rtr/commands/files/files-command.ts';
+import { createBatchesCommand } from '#services/rtr/commands/batches/batches-command.ts';
+import { createFilesCommand } from '#services/rtr/commands/files/files-command.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
@@ -41,40 +41,44 @@ describe('rtr batches', () => {
   it('submits a file, watches the batch to its end, and writes its answers and errors into files', async () => {
     const good = [chatLine('a', 'Say A.'), chatLine('b', 'Say B.')];
     const { folder, file } = requestsOf([...good, chatLine('c', 'Hi.', { model: 'nobody' })]);
-    const [made = '', ended = ''] = await run(batchesCommand, 'submit', file, '--watch');
+    const [made = '', ended = ''] = await run(createBatchesCommand, 'submit', file, '--watch');
     const [, id = ''] = /^Batch (batch_\w+) was created\.$/.exec(made) ?? [];
     expect(ended).toMatch(`Batch ${id} is complete: 2 of 3 answered, 1 failed,`);
     const out = join(folder, 'results');
-    const [text = ''] = await run(batchesCommand, 'download', id, '--out', out, '--json');
+    const [text = ''] = await run(createBatchesCommand, 'download', id, '--out', out, '--json');
     const written = JSON.parse(text) as { output: string; errors: string };
     expect(readdirSync(out).toSorted()).toEqual([`${id}_errors.jsonl`, `${id}_output.jsonl`]);
     const linesIn = (path: string) => JSON.parse(`[${readFileSync(path, 'utf8').trimEnd().replaceAll('\n', ',')}]`);
     expect(ids(linesIn(written.output))).toEqual(['a', 'b']);
     expect(ids(linesIn(written.errors))).toEqual(['c']);
-    const again = run(batchesCommand, 'download', id, '--out', out);
+    const again = run(createBatchesCommand, 'download', id, '--out', out);
     await expect(again).rejects.toThrow(`${written.output} exists already: name another folder with --out`);
     writeFileSync(written.errors, 'old');
     rmSync(written.output);
-    await expect(run(batchesCommand, 'download', id, '--out', out)).rejects.toThrow(`${written.errors} exists already`);
+    await expect(run(createBatchesCommand, 'download', id, '--out', out)).rejects.toThrow(
+      `${written.errors} exists already`,
+    );
     expect(readdirSync(out)).toEqual([`${id}_errors.jsonl`]);
-    await run(batchesCommand, 'download', id, '--out', out, '--force');
+    await run(createBatchesCommand, 'download', id, '--out', out, '--force');
     expect(ids(linesIn(written.errors))).toEqual(['c']);
-    const printed = await run(batchesCommand, 'download', id, '--out', '-');
+    const printed = await run(createBatchesCommand, 'download', id, '--out', '-');
     expect(printed.map((line) => JSON.parse(line))).toEqual([...linesIn(written.output), ...linesIn(written.errors)]);
-    const table = await run(batchesCommand, 'list');
+    const table = await run(createBatchesCommand, 'list');
     expect(table[0]).toMatch(/^ID +STATUS +DONE +FAILED +CREATED \(UTC\) +MODEL$/);
     expect(table[1]).toMatch(new RegExp(`^${id} +completed +3 of 3 +1 +[-\\d: ]+ +demo$`));
-    expect(parsed((await run(batchesCommand, 'list', '--limit', '1', '--json'))[0])).toMatchObject({ id });
+    expect(parsed((await run(createBatchesCommand, 'list', '--limit', '1', '--json'))[0])).toMatchObject({ id });
   });
 
   it('fails for a batch that fails, and names the mistakes', async () => {
     const { file } = requestsOf([chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), method: 'GET' }]);
-    const watched = run(batchesCommand, 'submit', file, '--watch');
+    const watched = run(createBatchesCommand, 'submit', file, '--watch');
     await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
     const { file: noRequest } = requestsOf(['[]']);
-    await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is no request/);
-    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none .* it is not there/);
-    await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
+    await expect(run(createBatchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is not a request/);
+    await expect(run(createBatchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none .* it is not there/);
+    await expect(run(createBatchesCommand, 'watch', 'batch_none')).rejects.toThrow(
+      "No batch found with id 'batch_none'.",
+    );
   });
 
   it('skips blank lines and a byte order mark as the router does, and counts lines as it does', async () => {
@@ -84,23 +88,23 @@ describe('rtr batches', () => {
     const { file } = requestsOf(['\uFEFF', '', a, blank, '\t\r', b, '', '']);
     const { openai } = batchClients(cluster);
     const submitted = async (path: string) =>
-      untilBatch(openai, parsed((await run(batchesCommand, 'submit', path, '--json'))[0]).id);
+      untilBatch(openai, parsed((await run(createBatchesCommand, 'submit', path, '--json'))[0]).id);
     expect(await submitted(file)).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 2 } });
     const wrong = { ...chatLine('b', 'Hi.'), url: '/v1/embeddings' };
     const { file: second } = requestsOf(['\uFEFF', chatLine('a', 'Hi.'), blank, wrong, '']);
     expect(await submitted(second)).toMatchObject({ status: 'failed', errors: { data: [{ line: 4, param: 'url' }] } });
     const { file: first } = requestsOf(['\uFEFF', blank, '[]', chatLine('a', 'Hi.')]);
-    await expect(run(batchesCommand, 'submit', first)).rejects.toThrow(/Line 3 of .* is no request/);
+    await expect(run(createBatchesCommand, 'submit', first)).rejects.toThrow(/Line 3 of .* is not a request/);
     const { file: none } = requestsOf(['\uFEFF', '', blank]);
-    await expect(run(batchesCommand, 'submit', none)).rejects.toThrow(/requests\.jsonl has no requests/);
+    await expect(run(createBatchesCommand, 'submit', none)).rejects.toThrow(/requests\.jsonl has no requests/);
   });
 
   it('cancels a batch, which then fails to complete', async () => {
     const { file } = requestsOf([chatLine('a', 'Hi.\n[demo delay=60000]')]);
-    const { id } = parsed((await run(batchesCommand, 'submit', file, '--json'))[0]);
-    await expect(run(batchesCommand, 'download', id)).rejects.toThrow(/is not over yet/);
-    expect(await run(batchesCommand, 'cancel', id)).toEqual([`Batch ${id} is cancelling.`]);
-    await expect(run(batchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
+    const { id } = parsed((await run(createBatchesCommand, 'submit', file, '--json'))[0]);
+    await expect(run(createBatchesCommand, 'download', id)).rejects.toThrow(/is not over yet/);
+    expect(await run(createBatchesCommand, 'cancel', id)).toEqual([`Batch ${id} is cancelling.`]);
+    await expect(run(createBatchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
   });
 
   it('lists more batches than one page of the API', async () => {
@@ -115,7 +119,7 @@ describe('rtr batches', () => {
       await batches.create({ id, owner, key: owner, ...what, inputFile: 'none', ...times, total: 0 });
     }
     const list = async (...options: string[]) =>
-      clientCommands({ ...cluster, key })(batchesCommand, 'list', ...options);
+      clientCommands({ ...cluster, key })(createBatchesCommand, 'list', ...options);
     for (const limit of [10_000, 150]) {
       const lines = await list('--limit', String(limit), '--json');
       expect(lines.map((line) => parsed(line).id)).toEqual(made.toReversed().slice(0, limit));
@@ -130,7 +134,7 @@ describe('rtr batches', () => {
     execFileSync('mkfifo', [fifo]);
     const { openai } = batchClients(cluster);
     const submit = async (path: string, piped?: string) => {
-      const [made] = await clientCommands({ ...cluster, piped })(batchesCommand, 'submit', path, '--json');
+      const [made] = await clientCommands({ ...cluster, piped })(createBatchesCommand, 'submit', path, '--json');
       return untilBatch(openai, parsed(made).id);
     };
     const [fromPipe] = await Promise.all([submit(fifo), writeFile(fifo, line)]);
@@ -141,39 +145,43 @@ describe('rtr batches', () => {
 
   it('writes the remaining results if one file was deleted, and names that file', async () => {
     const { folder, file } = requestsOf([chatLine('a', 'Hi.'), chatLine('b', 'Hi.', { model: 'nobody' })]);
-    const { id } = parsed((await run(batchesCommand, 'submit', file, '--json'))[0]);
+    const { id } = parsed((await run(createBatchesCommand, 'submit', file, '--json'))[0]);
     const { openai } = batchClients(cluster);
     const { output_file_id: answers = '' } = await untilBatch(openai, id);
     await openai.files.delete(answers);
     const gone = `Results of batch ${id} were deleted: ${answers} (answers).`;
-    await expect(run(batchesCommand, 'download', id, '--out', folder)).rejects.toThrow(gone);
+    await expect(run(createBatchesCommand, 'download', id, '--out', folder)).rejects.toThrow(gone);
     expect(readdirSync(folder)).toContain(`${id}_errors.jsonl`);
-    await expect(run(batchesCommand, 'download', id, '--out', '-')).rejects.toThrow(gone);
+    await expect(run(createBatchesCommand, 'download', id, '--out', '-')).rejects.toThrow(gone);
   });
 
   it('is complemented by file commands: upload, list, download and delete', async () => {
     const { folder, file } = requestsOf([chatLine('a', 'Ünïcode.'), '']);
-    const [uploaded = ''] = await run(filesCommand, 'upload', file, '--json');
+    const [uploaded = ''] = await run(createFilesCommand, 'upload', file, '--json');
     const { id, bytes } = JSON.parse(uploaded) as { id: string; bytes: number };
     expect(bytes).toBe(readFileSync(file).length);
-    expect((await run(filesCommand, 'list')).find((line) => line.startsWith(id))).toMatch(/ batch .* requests\.jsonl$/);
+    expect((await run(createFilesCommand, 'list')).find((line) => line.startsWith(id))).toMatch(
+      / batch .* requests\.jsonl$/,
+    );
     const copy = join(folder, 'copy.jsonl');
-    expect(await run(filesCommand, 'download', id, '--out', copy)).toEqual([`The file was written to ${copy}.`]);
+    expect(await run(createFilesCommand, 'download', id, '--out', copy)).toEqual([`The file was written to ${copy}.`]);
     expect(readFileSync(copy)).toEqual(readFileSync(file));
-    await expect(run(filesCommand, 'download', id, '--out', copy)).rejects.toThrow(`${copy} exists already`);
-    await run(filesCommand, 'download', id, '--out', copy, '--force');
-    expect(await run(filesCommand, 'download', id, '--out', '-')).toEqual([readFileSync(file, 'utf8')]);
-    const again = run(filesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
+    await expect(run(createFilesCommand, 'download', id, '--out', copy)).rejects.toThrow(`${copy} exists already`);
+    await run(createFilesCommand, 'download', id, '--out', copy, '--force');
+    expect(await run(createFilesCommand, 'download', id, '--out', '-')).toEqual([readFileSync(file, 'utf8')]);
+    const again = run(createFilesCommand, 'download', id, '--out', join(folder, 'none', 'copy.jsonl'));
     await expect(again).rejects.toThrow(/copy\.jsonl cannot be used: it is not there/);
     // Tests run in a folder that contains an entry of this name.
     const named = join(folder, 'docs');
     writeFileSync(named, 'x');
-    const { id: docs } = parsed((await run(filesCommand, 'upload', named, '--json'))[0]);
-    await expect(run(filesCommand, 'download', docs)).rejects.toThrow('docs exists already: name another path');
-    expect(await run(filesCommand, 'delete', id)).toEqual([`The file ${id} is deleted.`]);
-    await expect(run(filesCommand, 'download', id)).rejects.toThrow(`No such File object: ${id}`);
+    const { id: docs } = parsed((await run(createFilesCommand, 'upload', named, '--json'))[0]);
+    await expect(run(createFilesCommand, 'download', docs)).rejects.toThrow('docs exists already: name another path');
+    expect(await run(createFilesCommand, 'delete', id)).toEqual([`The file ${id} is deleted.`]);
+    await expect(run(createFilesCommand, 'download', id)).rejects.toThrow(`No such File object: ${id}`);
     const elsewhere = clientCommands({ ...cluster, url: 'http://127.0.0.1:9' });
-    await expect(elsewhere(filesCommand, 'list')).rejects.toThrow('The router does not answer at http://127.0.0.1:9');
+    await expect(elsewhere(createFilesCommand, 'list')).rejects.toThrow(
+      'The router does not answer at http://127.0.0.1:9',
+    );
   });
 });
 

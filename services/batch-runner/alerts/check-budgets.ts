@@ -16,7 +16,7 @@ import {
   type BudgetSources,
 } from './list-budget-parties.ts';
 
-/** Used percentages of a budget at which the use of the budget is reported. */
+/** Percentages of use at which a budget is reported. */
 const thresholds = [50, 80];
 
 /**
@@ -25,7 +25,9 @@ const thresholds = [50, 80];
  */
 const exhaustedPercent = 99;
 
-/** Milliseconds for which checks continue after the newest request, because nodes count some use only a while after a request is over. */
+/**
+ * Milliseconds for which checks continue after the newest request, because nodes may count the use of a request some time after its end.
+ */
 const lateMs = 120_000;
 
 /** Milliseconds for which the reports about a period stay stored after its end. */
@@ -51,12 +53,12 @@ export function createBudgetCheck({
   usage,
   states,
 }: BudgetCheckParts): (now?: number) => Promise<void> {
-  let newestSeen: { id: string | undefined; at: number } | undefined;
+  let newestRequest: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
     const refusedBudgets = await limits.refusedBudgets.read(now);
     const id = `${await usage.findNewest()} ${refusedBudgets.size}`;
-    if (!newestSeen || newestSeen.id !== id) newestSeen = { id, at: now };
-    else if (now - newestSeen.at > lateMs) return;
+    if (!newestRequest || newestRequest.id !== id) newestRequest = { id, at: now };
+    else if (now - newestRequest.at > lateMs) return;
     const parties = await listBudgetParties({ accounts, issuers }, now);
     const uses = await limits.read(parties);
     const reportedByKind = new Map<string, Map<string, string>>();
@@ -75,8 +77,8 @@ export function createBudgetCheck({
       const budget = toBudgetField({ party: party.party, name, set: limit });
       // A day may end between the reads of refusals and of use. Each refusal names its period, so that it does not count for the next day.
       const isExhausted = percent >= exhaustedPercent || refusedBudgets.has(`${period} ${budget}`);
-      const shares = thresholds.filter((threshold) => percent >= threshold);
-      const reachedThresholds = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
+      const reachedPercentages = thresholds.filter((threshold) => percent >= threshold);
+      const reachedThresholds = [...(isExhausted ? [exhaustedPercent] : []), ...reachedPercentages.toReversed()];
       if (reachedThresholds.length === 0) return;
       const kind = `budgets:${period}`;
       const reportedFields = reportedByKind.get(kind) ?? (await states.readAll(kind));

@@ -8,7 +8,7 @@ import { ownerOfKey } from './owner-of-key.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** A key is reported this many days before it expires; 0: once it has expired. */
+/** Days before its expiry at which a key is reported. 0 stands for the expiry itself. */
 const reportDays = [7, 1, 0] as const;
 type ReportDay = (typeof reportDays)[number];
 
@@ -31,7 +31,7 @@ export async function checkExpiringKeys(
   const reportedByKind = new Map<string, Map<string, string>>();
   for (const key of await keys.listExpiring(now - lateMs, now + 7 * dayMs)) {
     const { id, createdAt, expiresAt, replacedBy } = key;
-    // The owner knows of the expiry, because they have replaced the key.
+    // The owner has already replaced the key, so the expiry needs no report.
     if (expiresAt === undefined || replacedBy !== undefined) continue;
     if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
     const daysBefore = reportDays.findLast((days) => now >= expiresAt - days * dayMs);

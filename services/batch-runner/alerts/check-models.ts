@@ -36,7 +36,7 @@ export async function checkModels(
   for (const model of models) {
     const knownState = knownStates.get(model);
     if (knownState?.state === 'served') continue;
-    // No ingress tells which workers it ejects, so the workers of this model may still be ejected.
+    // No ingress publishes its ejected workers now, so the workers of this model may still be ejected.
     if (knownState && !knowsEjected) continue;
     changes[knownState?.state === 'unserved' ? 'served' : 'silent'].set(model, { state: 'served', at: now });
   }

@@ -10,14 +10,16 @@ const kind = 'workers';
 /** Milliseconds for which a lost worker is remembered, so that its return is reported. */
 const lostKeptMs = 24 * 3_600_000;
 
-/** A worker with a stored state counts as stopped if this process has listened for more than this many milliseconds without hearing it. */
+/**
+ * A worker with a stored state counts as stopped if it has not been live since this process began to listen, this many milliseconds ago.
+ */
 const minListenedMs = 60_000;
 
 const reportedStateSchema = storedJson(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
 );
 
-/** What was last reported about a worker: its state, the start of its process, and the time of the report. Times in ms since 1970. */
+/** The last report about a worker: its state, the start of its process, and the time of the report. Times in ms since 1970. */
 type ReportedState = z.output<typeof reportedStateSchema>;
 
 /**
@@ -38,7 +40,7 @@ export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertState
   };
   for (const { trouble, ...worker } of snapshot.alive) {
     const lastReport = reported.get(worker.id);
-    // While no ingress tells which workers it ejects, the last report stands.
+    // While no ingress publishes its ejected workers, the last report stands.
     const isUnknown = lastReport?.state === 'ejected' && !trouble && !snapshot.knowsEjected;
     const state = isUnknown ? lastReport.state : (trouble?.state ?? 'up');
     if (lastReport?.state === state && lastReport.startedAt === worker.startedAt) continue;

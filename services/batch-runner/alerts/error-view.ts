@@ -6,7 +6,7 @@ import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 export const windowSeconds = 300;
 
 /**
- * Milliseconds without stats after which an ingress is forgotten. All seconds of its next stats are new then, because stats cover a minute.
+ * Milliseconds without stats after which an ingress is forgotten. All seconds of its next stats are then new, because stats cover a minute.
  */
 const forgottenMs = 60_000;
 
@@ -25,13 +25,15 @@ export interface ErrorRateSnapshot {
 export class ErrorView {
   readonly #requests = new RecentSums(windowSeconds);
   readonly #faults = new RecentSums(windowSeconds);
-  /** `until`: end of the last second of an ingress that was counted, by the clock of the ingress; `at`: when these stats arrived. */
+  /**
+   * By ingress: `until` is the end of the last counted second, by the clock of the ingress; `at` is the time at which its stats arrived.
+   */
   readonly #counted = new Map<string, { until: number; at: number }>();
   readonly #stopListening: () => void;
   readonly #since = performance.now();
 
   constructor(broker: Broker) {
-    this.#stopListening = onIngressStats(broker, (ingress, stats) => this.#onStats(ingress, stats));
+    this.#stopListening = onIngressStats(broker, (ingress, stats) => this.#addStats(ingress, stats));
   }
 
   close(): void {
@@ -48,8 +50,8 @@ export class ErrorView {
     return { requests: this.#requests.totalUpTo(second), faults: this.#faults.totalUpTo(second), isWhole };
   }
 
-  /** Adds those seconds of the stats that were not counted yet, dated by the clock of this process. */
-  #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
+  /** Adds the seconds of the stats that were not counted yet, dated by the clock of this process. */
+  #addStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
     const now = performance.now();
     const counted = this.#counted.get(ingress);
     for (const [name, { at }] of this.#counted) if (now - at > forgottenMs) this.#counted.delete(name);

@@ -33,7 +33,7 @@ export interface Trouble {
   model?: string | undefined;
 }
 
-/** The workers as one process sees them. */
+/** One process's view of the workers. */
 export interface WorkersSnapshot {
   /** Workers that are certainly alive; `trouble` is undefined for a worker that serves. */
   alive: (WorkerProcess & { trouble: Trouble | undefined })[];
@@ -49,7 +49,7 @@ export interface WorkersSnapshot {
   listenedMs: number;
 }
 
-/** Knows the health of all workers of the cluster, from heartbeats and from the stats of ingress nodes. */
+/** Tracks the health of all workers of the cluster by heartbeats and the stats of ingress nodes. */
 export class WorkerView {
   readonly #workers: LiveWorkers;
   readonly #broker: Broker;

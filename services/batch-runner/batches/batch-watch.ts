@@ -16,7 +16,7 @@ export interface BatchWatchParts {
  */
 export class BatchWatch {
   readonly #parts: BatchWatchParts;
-  /** Whether the first read of the record showed a pause for all lines. */
+  /** Whether the batch had a pause for all lines when this watch began. */
   readonly #wasBlocked: boolean;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -41,9 +41,9 @@ export class BatchWatch {
   }
 
   /**
-   * Call it when the result of a line was recorded. Returns whether the line has ended the pause of the batch; true only once for each
-   * pause. The line does not end a pause for all lines that another slice has begun since this watch began, because the line had begun
-   * before that pause.
+   * Ends the pause of the batch in the copy of its record that this watch holds. Call it when the result of a line was recorded. A pause
+   * for all lines that another slice has begun since this watch began stays, because the line had begun before that pause.
+   * @returns whether the line has ended the pause; true only once for each pause
    */
   endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
@@ -60,7 +60,7 @@ export class BatchWatch {
       this.#batch = (await batches.find(id)) ?? this.#batch;
       if (this.#batch?.lacksWorker === true && runningLines.has(id)) await batches.setPause(id, undefined);
     } catch {
-      // Redis does not answer. The last known record stays in use, and its time may run out nevertheless.
+      // Redis does not answer. The last known record stays in use, because the time of the batch may still run out.
     }
     this.#stopIfOver();
   }

@@ -23,7 +23,7 @@ interface EndingSlice {
   sealer: Sealer;
 }
 
-/** Problem of a batch that has lines without a result, but has lost its input, so that nothing shows what these lines were. */
+/** Problem of a batch that has lost its input while lines had no result. Without the input, these lines cannot be named. */
 const inputLostProblem: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch was lost: requests that were not run are in none of its files.',
@@ -34,28 +34,28 @@ type Side = keyof SliceResults;
 const sides: readonly Side[] = ['output', 'errors'];
 
 /**
- * Writes the results of a slice into objects, also results for lines that were not run, and ends the slice. Large results are in objects
- * already.
- * @param outcome returns the outcome of lines that were not run; undefined while they may still run
+ * Writes the results of a slice into objects, and ends the slice. Lines that were not run get a result as well. Large results are in
+ * objects already.
+ * @param findStopOutcome returns the outcome of lines that were not run; undefined while they may still run
  * @throws RunLaterError if lines that may still run have no result, because Redis may have lost results in a failover
  */
 export async function endSlice(
   parts: BatchDependencies,
-  ending: EndingSlice,
-  outcome: () => Extract<LineOutcome, 'cancelled' | 'expired'> | undefined,
+  endingSlice: EndingSlice,
+  findStopOutcome: () => Extract<LineOutcome, 'cancelled' | 'expired'> | undefined,
 ): Promise<void> {
   const { batches } = parts;
-  const { batch, number, slice } = ending;
+  const { batch, number, slice } = endingSlice;
   const { id } = batch;
   const place = { id, slice: number };
   for (;;) {
     const recorded = await batches.listRecordedLines(id, number);
-    const stopOutcome = outcome();
+    const stopOutcome = findStopOutcome();
     const missing = slice.lines - recorded.size;
     if (missing > 0 && !stopOutcome) throw new RunLaterError(repeatMs);
     const stoppedResults =
       missing > 0 && stopOutcome
-        ? await createStoppedResults(parts, ending, recorded, stopOutcome)
+        ? await createStoppedResults(parts, endingSlice, recorded, stopOutcome)
         : new Map<number, LineResult>();
     const counts = {
       recorded: recorded.size,
@@ -67,7 +67,7 @@ export async function endSlice(
     const objectNames: SliceResults = { output: [], errors: [] };
     try {
       for (const side of sides) {
-        const upload = await writeSide(parts, ending, {
+        const upload = await writeSide(parts, endingSlice, {
           recorded,
           stopped: stoppedResults,
           side,
@@ -128,18 +128,18 @@ interface SideResults {
 
 /**
  * Stores the results of a slice for one file of the batch as an upload, which counts towards the owner's storage. The caller must discard
- * the upload, which removes it unless the ended slice refers to it.
+ * the upload. That removes the upload unless the ended slice refers to it.
  * @returns undefined if there are no results for the file, or if the owner is gone, so that nobody could read the results
  */
 async function writeSide(
   { batches, files }: BatchDependencies,
-  ending: EndingSlice,
+  endingSlice: EndingSlice,
   results: SideResults,
 ): Promise<Upload | undefined> {
-  const { batch, formats } = ending;
+  const { batch, formats } = endingSlice;
   if (results.side === 'errors' && !formats.batch.hasErrorFile) return undefined;
   try {
-    const lines = readLinesOfSide(batches, ending, results);
+    const lines = readLinesOfSide(batches, endingSlice, results);
     const upload = await files.receive(batch.owner, lines, { isResult: true });
     if (upload.bytes > 0) return upload;
     await upload.discard();
@@ -154,7 +154,7 @@ async function* readLinesOfSide(
   { batch, number, slice, sealer, formats }: EndingSlice,
   { recorded, stopped, side, objectNames }: SideResults,
 ): AsyncGenerator<Uint8Array> {
-  const isOfSide = ({ outcome }: Pick<LineResult, 'outcome'>): boolean =>
+  const belongsToSide = ({ outcome }: Pick<LineResult, 'outcome'>): boolean =>
     !formats.batch.hasErrorFile || (outcome === 'succeeded') === (side === 'output');
   const numbers = Array.from({ length: slice.lines }, (_, line) => line);
   const recordedNumbers = numbers.filter((line) => recorded.has(line));
@@ -164,7 +164,7 @@ async function* readLinesOfSide(
     const result = recorded.has(line) ? (await recordedResults.next()).value : stopped?.get(line);
     // Redis has lost the result, or it is sealed with a secret that is not set. No line may be missing from the files without an error.
     if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
-    if (!isOfSide(result)) continue;
+    if (!belongsToSide(result)) continue;
     if ('object' in result) objectNames.push(result.object);
     else yield Buffer.from(`${result.text}\n`);
   }

@@ -21,7 +21,7 @@ const waitMs = 2_000;
 
 /**
  * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by several runners at the same time.
- * Of a batch that its owner has removed meanwhile, removes the rest.
+ * If the owner has removed the batch meanwhile, removes what is left of it.
  * @throws RunLaterError while slices are not over, or while there is no room for the files
  */
 export async function finishBatch(parts: BatchDependencies, { batch: id }: BatchJob): Promise<void> {
@@ -33,10 +33,10 @@ export async function finishBatch(parts: BatchDependencies, { batch: id }: Batch
     batch = await batches.find(id);
   }
   if (batch?.state === 'finishing') {
-    const joining = batch;
-    const joined = await storeOrPause(parts, id, () => joinSides(parts, joining));
+    const finishingBatch = batch;
+    const joined = await storeOrPause(parts, id, () => joinSides(parts, finishingBatch));
     try {
-      const hasEnded = await batches.move(id, createEndMove(joining, joined, parts.resultsKeptMs));
+      const hasEnded = await batches.move(id, createEndMove(finishingBatch, joined, parts.resultsKeptMs));
       if (hasEnded) {
         log.info({ batch: id }, 'a batch has ended');
         for (const { countStored } of Object.values(joined.uploads)) countStored();
@@ -140,11 +140,11 @@ async function joinSide(
     else leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
   }
   if (objectNames.length === 0) return;
-  const upload = await files.receive(owner, joinedLines(), { isJoin: true });
+  const upload = await files.receive(owner, readLines(), { isJoin: true });
   if (upload.bytes > 0) joined.uploads[side] = upload;
   else await upload.discard();
 
-  async function* joinedLines(): AsyncGenerator<Uint8Array> {
+  async function* readLines(): AsyncGenerator<Uint8Array> {
     for (const name of objectNames) {
       const pieces = await objects.get(name);
       if (pieces) yield* pieces;

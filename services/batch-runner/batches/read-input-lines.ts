@@ -29,14 +29,14 @@ export async function* readInputLines(
 ): AsyncGenerator<InputLine> {
   let begunTask: { number: number; task: HeavyTask } | undefined;
   const takeTask = (number: number): HeavyTask => {
-    const before = begunTask;
+    const previous = begunTask;
     begunTask = undefined;
-    if (before?.number === number) return before.task;
-    before?.task.end();
+    if (previous?.number === number) return previous.task;
+    previous?.task.end();
     return heavyWork.createTask(`${batch}:${number}`);
   };
-  const onLarge = async (at: number): Promise<void> => {
-    const number = first + at - 1;
+  const onLarge = async (lineNumber: number): Promise<void> => {
+    const number = first + lineNumber - 1;
     begunTask = { number, task: takeTask(number) };
     await begunTask.task.begin();
   };

@@ -15,8 +15,8 @@ export interface RepairParts {
 
 /**
  * Adds missing jobs of batches that make no progress. Jobs may be missing because a process that created a batch died before it added the
- * first job, or because a failover of Redis loses what its replica has not received. An existing job is not added twice. A batch for which
- * this fails is left to the next call.
+ * first job, or because a failover of Redis loses what its replica has not received. An existing job is not added twice. If this fails for
+ * a batch, the next call tries it again.
  * @throws RouterError `store_unavailable` if the batches cannot be listed
  */
 export async function repairBatches(parts: RepairParts, now = Date.now()): Promise<void> {
@@ -30,7 +30,7 @@ export async function repairBatches(parts: RepairParts, now = Date.now()): Promi
   }
 }
 
-/** Returns whether a batch has made no progress for a while although it could. A paused batch cannot, unless it is to be stopped. */
+/** Returns whether a batch has made no progress for a while without being paused. A pause does not count if the batch has to stop. */
 function isIdle(batch: BatchRecord, now: number): boolean {
   if (now - findLastProgress(batch) < idleMs) return false;
   return (batch.pausedUntil ?? 0) <= now || findStopReason(batch, now) !== undefined;
@@ -40,8 +40,8 @@ async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord
   const { id, state, slices, slicesLeft, ofOwner } = batch;
   if (state === 'validating') return jobs.add(createValidationJob(id));
   if (state !== 'running' || slicesLeft === 0) {
-    // The ending job that was added with the slice jobs waits for them, and waits for ever if one of them is lost: an ending job with
-    // another id replaces it. None is added while one runs or is about to run, because two would join the files twice.
+    // The first ending job waits for the slice jobs, and waits for ever if one of them is lost. An ending job with another id replaces it.
+    // While an ending job runs or is about to run, none is added, because two jobs would join the files twice.
     if (!(await jobs.isUnderWay(createEndingJob(id)))) await jobs.add(createEndingJob(id, true));
     return;
   }

@@ -31,14 +31,14 @@ export interface SliceLineParts extends StoreResultParts {
   log: Logger;
 }
 
-/** What a line takes from its slice. */
+/** The properties of a slice that its lines use. */
 interface LineSlice {
   batch: BatchRecord;
   formats: BatchFormats;
   /** Number of the slice in its batch. */
   number: number;
   sealer: Sealer;
-  /** Bytes that are reserved for the line while it runs; 0 if it is not the only line of its slice, or small. */
+  /** Bytes that are reserved for the line while it runs; 0 for a small line, and for a slice with several lines. */
   reservedBytes: number;
 }
 
@@ -60,13 +60,13 @@ export async function runSliceLine(
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;
   const place = { id: batch.id, slice: number, line };
-  const read = await readLine(formats.batch, bytes, batch.endpoint, heavyTask);
-  const { customId } = read;
+  const content = await readLine(formats.batch, bytes, batch.endpoint, heavyTask);
+  const { customId } = content;
   const run = async (): Promise<LineEnd> => {
-    if ('error' in read) return endOfUnreadableLine(lineParts, read.error);
+    if ('error' in content) return createUnreadableEnd(lineParts, content.error);
     const identity = await parts.identities.find(batch.key);
     if (!identity) return cancelForLostKey(parts, batch, watch);
-    const request = { requestId, place, format: formats.line, operation, identity, body: read.body, heavyTask };
+    const request = { requestId, place, format: formats.line, operation, identity, body: content.body, heavyTask };
     return runLine(lineParts, { ...request, reservedBytes, knownModel: batch.knownModel, ...callbacks }, stops);
   };
   const end = await run();
@@ -121,7 +121,7 @@ function isStoreFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }
 
-function endOfUnreadableLine({ limits, priceOf, answerBudget }: RunLineParts, error: RouterError): LineEnd {
+function createUnreadableEnd({ limits, priceOf, answerBudget }: RunLineParts, error: RouterError): LineEnd {
   return {
     kind: 'over',
     answer: { error },

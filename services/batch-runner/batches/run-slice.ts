@@ -104,7 +104,7 @@ async function runLines(
 interface RemainingLines extends RunningSlice {
   /** The lines of the slice that have a result. */
   recorded: ReadonlySet<number>;
-  /** Bytes that are reserved for the only line of the slice while it runs; 0 if the slice has several lines or a small one. */
+  /** Bytes that are reserved for the only line of the slice while it runs; 0 for a small line, and for a slice with several lines. */
   reservedBytes: number;
 }
 

@@ -20,7 +20,7 @@ export interface SlicePause {
 }
 
 export interface SliceSlotParts {
-  parked: Pick<ParkedBatches, 'slotHoldMs' | 'noteRunning' | 'park'>;
+  parked: Pick<ParkedBatches, 'getSlotHoldMs' | 'noteRunning' | 'park'>;
   runningLines: RunningLines;
   batch: string;
   slice: number;
@@ -61,7 +61,7 @@ export class SliceSlot {
 
   /**
    * Adds a line.
-   * @returns the callbacks that report its changes
+   * @returns the functions to call when the line changes
    */
   addLine() {
     const line: OpenLine = { isWaiting: false, endCount: undefined, place: undefined };
@@ -69,8 +69,8 @@ export class SliceSlot {
     this.#updateTimer();
     return {
       /**
-       * The line waits.
-       * @param place returns where the line could be served; undefined if it waits for something other than a worker or an upstream
+       * Call it when the line begins to wait.
+       * @param place returns where the line could be served; undefined if the line waits for something other than a worker or an upstream
        */
       wait: (place?: () => LinePlace): void => {
         stopCounting(line);
@@ -78,12 +78,12 @@ export class SliceSlot {
         line.place = place;
         this.#updateTimer();
       },
-      /** The line no longer waits. */
+      /** Call it when the line no longer waits. */
       goOn: (): void => {
         line.isWaiting = false;
         this.#updateTimer();
       },
-      /** A worker serves the line. */
+      /** Call it when a worker begins to serve the line. */
       ran: (): void => {
         const { parked, runningLines, batch, slice } = this.#parts;
         line.endCount ??= runningLines.begin(batch);
@@ -116,7 +116,7 @@ export class SliceSlot {
 
   #startTimer(): NodeJS.Timeout {
     const { parked, batch, slice } = this.#parts;
-    return setTimeout(() => void this.#leaveIfWanted(), parked.slotHoldMs(batch, slice));
+    return setTimeout(() => void this.#leaveIfWanted(), parked.getSlotHoldMs(batch, slice));
   }
 
   /**
@@ -127,8 +127,8 @@ export class SliceSlot {
     const places = [...this.#lines].flatMap((line) => findPlace(line) ?? []);
     const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
     if (first) return { ...first, lacksWorker: false };
-    const [lacks] = places.flatMap((place) => place.lacks ?? []);
-    return lacks && { until: Date.now() + missingWorkerMs, reason: lacks(), lacksWorker: true };
+    const [explainLack] = places.flatMap((place) => place.explainLack ?? []);
+    return explainLack && { until: Date.now() + missingWorkerMs, reason: explainLack(), lacksWorker: true };
   }
 
   async #leaveIfWanted(): Promise<void> {

@@ -29,7 +29,7 @@ const inputGoneProblem: BatchProblem = {
   message: 'The input of the batch is not there any more.',
 };
 
-interface ReadInput {
+interface InputContent {
   slices: Slice[];
   lines: number;
   model: string | undefined;
@@ -37,16 +37,16 @@ interface ReadInput {
 }
 
 /**
- * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch and
- * records the problem of each such line. May be called again for a batch that an earlier call has started.
+ * Reads the input of a batch line by line. If all lines are valid requests, adds the jobs of the slices. Otherwise, fails the batch and
+ * records the problem of each invalid line. May be called again for a batch that an earlier call has started.
  */
 export async function validateBatch(parts: BatchDependencies, { batch: id }: BatchJob): Promise<void> {
   const { batches, jobs, log } = parts;
   const batch = await batches.find(id);
   if (batch?.state === 'validating') {
     const input = await batches.holdInput(id);
-    const read = await readInput(parts, batch, input);
-    const { slices, lines: total, model, problems } = read;
+    const content = await readInput(parts, batch, input);
+    const { slices, lines: total, model, problems } = content;
     if (problems.length > 0) {
       await failBatch(parts, batch, problems);
       return;
@@ -67,43 +67,50 @@ export async function validateBatch(parts: BatchDependencies, { batch: id }: Bat
   if (runningBatch?.state !== 'running') return;
   const { batch: format } = findBatchFormats(runningBatch, parts.formats) ?? {};
   if (format?.source.kind === 'inline') await parts.files.delete(runningBatch.owner, runningBatch.inputFile);
-  const turns = { ofOwner: runningBatch.ofOwner, next: await jobs.findNextPriority('batch-slices') };
-  const slices = Array.from({ length: runningBatch.slices }, (_, slice) => createSliceJob(id, slice, turns));
+  const order = { ofOwner: runningBatch.ofOwner, next: await jobs.findNextPriority('batch-slices') };
+  const slices = Array.from({ length: runningBatch.slices }, (_, slice) => createSliceJob(id, slice, order));
   await jobs.addAfter(createEndingJob(id), slices);
 }
 
 /** @param input name of the object; undefined if its owner has removed the file */
-async function readInput(parts: BatchDependencies, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
-  const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
+async function readInput(
+  parts: BatchDependencies,
+  batch: BatchRecord,
+  input: string | undefined,
+): Promise<InputContent> {
+  const content: InputContent = { slices: [], lines: 0, model: undefined, problems: [] };
   const formats = findBatchFormats(batch, parts.formats);
   if (!formats)
-    read.problems.push({ code: 'invalid_request', message: 'This router does not serve the endpoint of the batch.' });
-  if (input === undefined) read.problems.push(inputGoneProblem);
-  if (!formats || input === undefined) return read;
+    content.problems.push({
+      code: 'invalid_request',
+      message: 'This router does not serve the endpoint of the batch.',
+    });
+  if (input === undefined) content.problems.push(inputGoneProblem);
+  if (!formats || input === undefined) return content;
   const pieces = await parts.objects.get(input);
   if (!pieces) {
     // While the batch has time, validation is tried again, because the object may become readable again.
     if (findStopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
-    read.problems.push(inputGoneProblem);
-    return read;
+    content.problems.push(inputGoneProblem);
+    return content;
   }
   const ids = new Set<string>();
   let number = 0;
   try {
     for await (const line of readInputLines(parts, batch.id, pieces, { maxBytes: parts.maxLineBytes })) {
       ({ number } = line);
-      if (read.lines >= formats.batch.maxLines) throw tooManyRequests(formats.batch);
-      const problem = await checkLine(line, batch, formats.batch, ids, read);
-      if (problem) read.problems.push({ ...problem, line: number });
-      else addToSlices(read, line);
-      if (read.problems.length >= maxProblems) break;
+      if (content.lines >= formats.batch.maxLines) throw tooManyRequestsError(formats.batch);
+      const problem = await checkLine(line, batch, formats.batch, ids, content);
+      if (problem) content.problems.push({ ...problem, line: number });
+      else addToSlices(content, line);
+      if (content.problems.length >= maxProblems) break;
     }
   } catch (error) {
     if (!(error instanceof RouterError) || error.code === 'store_unavailable') throw error;
-    read.problems.push({ ...toProblem(error), line: number });
+    content.problems.push({ ...toProblem(error), line: number });
   }
-  if (number === 0) read.problems.push({ code: 'empty_file', message: 'The input of the batch has no requests.' });
-  return read;
+  if (number === 0) content.problems.push({ code: 'empty_file', message: 'The input of the batch has no requests.' });
+  return content;
 }
 
 /**
@@ -114,7 +121,7 @@ async function checkLine(
   { endpoint }: BatchRecord,
   format: BatchFormat,
   ids: Set<string>,
-  read: ReadInput,
+  content: InputContent,
 ): Promise<BatchProblem | undefined> {
   const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
@@ -127,7 +134,7 @@ async function checkLine(
       return { code: 'duplicate_custom_id', message, param: 'custom_id' };
     }
     ids.add(shortId);
-    if (read.lines === 0) read.model = modelOf(request);
+    if (content.lines === 0) content.model = readModel(request);
     return undefined;
   } catch (error) {
     if (error instanceof RouterError) return toProblem(error);
@@ -145,21 +152,21 @@ function shorten(message: string): string {
   return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }
 
-function modelOf({ model }: JsonObject): string | undefined {
+function readModel({ model }: JsonObject): string | undefined {
   return typeof model === 'string' ? model.slice(0, 200) : undefined;
 }
 
-function addToSlices(read: ReadInput, { from, to, number }: InputLine): void {
-  const last = read.slices.at(-1);
-  read.lines += 1;
+function addToSlices(content: InputContent, { from, to, number }: InputLine): void {
+  const last = content.slices.at(-1);
+  content.lines += 1;
   if (!last || last.lines >= linesPerSlice || to - last.from > bytesPerSlice)
-    read.slices.push({ from, to, lines: 1, first: number });
+    content.slices.push({ from, to, lines: 1, first: number });
   else {
     last.to = to;
     last.lines += 1;
   }
 }
 
-function tooManyRequests({ maxLines }: BatchFormat): RouterError {
+function tooManyRequestsError({ maxLines }: BatchFormat): RouterError {
   return new RouterError('invalid_request', `A batch has ${maxLines} requests at most.`);
 }

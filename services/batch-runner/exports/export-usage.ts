@@ -100,12 +100,12 @@ async function exportDay(
   return true;
 }
 
-async function findTeam(teams: Pick<TeamStore, 'list'>, wanted: string): Promise<TeamRecord> {
-  const found = (await teams.list()).filter(({ id, name }) => id === wanted || name === wanted);
+async function findTeam(teams: Pick<TeamStore, 'list'>, idOrName: string): Promise<TeamRecord> {
+  const found = (await teams.list()).filter(({ id, name }) => id === idOrName || name === idOrName);
   const [onlyTeam] = found;
   if (onlyTeam && found.length === 1) return onlyTeam;
   const reason = onlyTeam ? 'several teams have this name: give the id of one of them' : 'there is no such team';
-  throw new Error(`usage cannot be exported to ${wanted}, see USAGE_EXPORT_TEAM: ${reason}`);
+  throw new Error(`usage cannot be exported to ${idOrName}, see USAGE_EXPORT_TEAM: ${reason}`);
 }
 
 async function* countItems<T>(items: AsyncIterable<T>, count: () => void): AsyncGenerator<T> {

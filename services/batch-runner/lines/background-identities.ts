@@ -68,24 +68,24 @@ export class BackgroundIdentities {
 
   async #read(id: string): Promise<KeyIdentity | undefined> {
     const person = personOfIdentity(id);
-    if (person) return this.#findOfPerson(person);
+    if (person) return this.#findPersonIdentity(person);
     const teamId = teamOfIdentity(id);
-    if (teamId !== undefined) return this.#findOfTeam(teamId);
+    if (teamId !== undefined) return this.#findTeamIdentity(teamId);
     const service = serviceOfIdentity(id);
-    return service === undefined ? this.#findOfKey(id) : this.#findOfService(service);
+    return service === undefined ? this.#findKeyIdentity(id) : this.#findServiceIdentity(service);
   }
 
-  async #findOfTeam(teamId: string): Promise<KeyIdentity | undefined> {
+  async #findTeamIdentity(teamId: string): Promise<KeyIdentity | undefined> {
     const team = await this.#parts.teams.find(teamId);
     return team && identityOfTeam(team, this.#parts.class);
   }
 
-  #findOfService(name: string): KeyIdentity | undefined {
+  #findServiceIdentity(name: string): KeyIdentity | undefined {
     const account = findServiceAccount(this.#parts.issuers(), name);
     return account && identityOfService({ ...account, class: this.#parts.class ?? account.class });
   }
 
-  async #findOfKey(id: string): Promise<KeyIdentity | undefined> {
+  async #findKeyIdentity(id: string): Promise<KeyIdentity | undefined> {
     const found = await this.#findUsableKey(id);
     if (!found) return undefined;
     return identityOfKey(found, this.#parts.class);
@@ -93,23 +93,23 @@ export class BackgroundIdentities {
 
   /**
    * Returns the key if it is usable, otherwise its first usable successor. A successor must store for the same owner as the key. A key
-   * without an owner has no successor, because what it has created belongs to the key itself.
+   * without an owner has no successor, because its files and responses belong to the key itself.
    */
   async #findUsableKey(id: string): Promise<FoundKey | undefined> {
-    let next: string | undefined = id;
-    let before: FoundKey | undefined;
-    for (let count = 0; next !== undefined && count <= maxSuccessors; count += 1) {
-      const found = await this.#parts.keys.find(next);
-      if (before && found?.storesAs !== before.storesAs) return undefined;
+    let nextId: string | undefined = id;
+    let previous: FoundKey | undefined;
+    for (let count = 0; nextId !== undefined && count <= maxSuccessors; count += 1) {
+      const found = await this.#parts.keys.find(nextId);
+      if (previous && found?.storesAs !== previous.storesAs) return undefined;
       if (!found || isUsable(found, Date.now())) return found;
-      before = found;
-      next = found.revokedAt === undefined && found.ownerId !== undefined ? found.replacedBy : undefined;
+      previous = found;
+      nextId = found.revokedAt === undefined && found.ownerId !== undefined ? found.replacedBy : undefined;
     }
     return undefined;
   }
 
   /** Returns the identity of a person; for a team's account, only while the person is in the team. */
-  async #findOfPerson({
+  async #findPersonIdentity({
     userId,
     teamId,
   }: {

@@ -6,8 +6,8 @@ import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { computeRequestCost, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
- * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost do not count against limits until
- * the result is recorded: a try without a recorded result is repeated, and must not count.
+ * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost do not count against limits
+ * until the result is recorded. A try without a recorded result is repeated, and must not count.
  */
 export class LineCharge {
   readonly #priceOf: PriceLookup;
@@ -29,14 +29,14 @@ export class LineCharge {
     reserve: async (parties, amount) => {
       const verdict = await this.#limits.reserve(parties, amount);
       if (!verdict.granted) return verdict;
-      const held: { reservation: Reservation; spent: Amount | undefined } = {
+      const entry: { reservation: Reservation; spent: Amount | undefined } = {
         reservation: verdict.reservation,
         spent: undefined,
       };
-      this.#reservations.push(held);
+      this.#reservations.push(entry);
       const reservation: Reservation = {
         commit: (spent) => {
-          held.spent = spent;
+          entry.spent = spent;
         },
         release: () => undefined,
       };
@@ -63,7 +63,7 @@ export class LineCharge {
     return usage;
   }
 
-  /** Commits each reservation with the amount that was spent. Releases the reservations of which nothing was spent. */
+  /** Commits each reservation with the amount that was spent. Releases the reservations without such an amount. */
   commit(): void {
     for (const { reservation, spent } of this.#reservations) {
       if (spent) reservation.commit(spent);

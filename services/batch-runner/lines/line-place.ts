@@ -18,11 +18,13 @@ export interface LinePlace {
   /** Tiers that may serve the line once they have a worker for it; empty while there are placements. */
   tiers: readonly Tier[];
   limit?: UpstreamLimit | undefined;
-  /** Returns a text for the owner of the batch that says why no worker can serve the line now; undefined if one can, or `limit` is set. */
-  lacks?: () => string;
+  /**
+   * Returns a text for the owner of the batch about why no worker can serve the line now. Undefined if a worker can, or if `limit` is set.
+   */
+  explainLack?: () => string;
 }
 
-/** A line without its body, because it may be kept after its request has ended, and bodies may be large. */
+/** A line without its body. The body may be large, and the line may be kept after its request has ended. */
 export interface WaitingLine {
   parameters: RequestParameters;
   operation: ModelOperation;
@@ -34,7 +36,7 @@ export interface WaitingLine {
 }
 
 /**
- * Finds where a line could be served now. The result may change while the line waits, as names, rules and permits change.
+ * Finds where a line could be served now. The result may change while the line waits, because names, rules and permits change.
  * @throws RouterError as `findLanes` does, except `model_not_found` for a model whose workers may be about to start
  */
 export function findLinePlace(
@@ -51,16 +53,16 @@ export function findLinePlace(
     const placements = lanes.findPlacements();
     if (placements.length > 0) return { model: name, placements, tiers: [] };
     const waits = { noWorkerMs, maxWaitMs: undefined };
-    const lacks = (): string => lanes.explainNone(waits)?.error.message ?? noWorker(name);
-    return { placements, tiers: lanes.findTiers(), lacks };
+    const explainLack = (): string => lanes.explainNone(waits)?.error.message ?? describeNoWorker(name);
+    return { placements, tiers: lanes.findTiers(), explainLack };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))
-      return { placements: [], tiers: [], lacks: () => noWorker(line.parameters.model) };
+      return { placements: [], tiers: [], explainLack: () => describeNoWorker(line.parameters.model) };
     throw error;
   }
 }
 
-function noWorker(model: string): string {
+function describeNoWorker(model: string): string {
   return `No connected worker serves \`${model}\`.`;
 }
 

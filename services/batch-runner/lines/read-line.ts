@@ -3,7 +3,7 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 
 /** Content of a line of a batch: its request, or the error that makes it unreadable. */
-export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
+export type LineContent = { customId: string } & ({ body: Buffer } | { error: RouterError });
 
 /**
  * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. The
@@ -15,7 +15,7 @@ export async function readLine(
   bytes: Buffer,
   endpoint: string | undefined,
   heavyTask: HeavyTask,
-): Promise<ReadLine> {
+): Promise<LineContent> {
   const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
     if (refusal) throw refusal;
@@ -29,15 +29,15 @@ export async function readLine(
   }
 }
 
-/** Finds the `custom_id` in the text of a line. */
-const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
-/** Number of bytes on which `idField` is tried, counted from the name of the field. */
+/** Matches the field `custom_id` in the text of a line. */
+const customIdPattern = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
+/** Number of bytes that `customIdPattern` is matched against, from the name of the field on. */
 const maxIdBytes = 4_096;
 
 /** Returns the first `custom_id` in a line; `''` if there is none. Does not parse the line, because the line may be invalid JSON. */
 function findCustomId(bytes: Buffer): string {
   const at = bytes.indexOf('"custom_id"');
-  const [, id] = (at === -1 ? undefined : idField.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];
+  const [, id] = (at === -1 ? undefined : customIdPattern.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];
   try {
     return id === undefined ? '' : (JSON.parse(id) as string);
   } catch {

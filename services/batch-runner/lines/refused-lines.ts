@@ -5,9 +5,9 @@ import { computeUpstreamLimit, type UpstreamLimit } from '../slots/upstream-limi
 const maxLines = 10_000;
 
 /**
- * Lines that upstreams have refused because they limit the rate of requests or are overloaded. A line that is always refused, for example
- * because it is larger than the rate allows, is tried more and more rarely. Its delays do not depend on other lines of the model, and
- * continue to grow when the slice is processed again.
+ * Tracks the lines that upstreams have refused because of a rate limit or overload. A line that is always refused, for example because it
+ * is larger than the rate allows, is tried more and more rarely. Its delays do not depend on other lines of the model, and continue to grow
+ * when the slice is processed again.
  */
 export class RefusedLines {
   readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });

@@ -38,7 +38,7 @@ export interface RunLineParts extends PrepareComponents, Omit<ServingComponents,
   /** Memory budget for large answers. */
   answerBudget: MemoryBudget;
   /**
-   * How often a line is tried at most. Tries that fail because workers, limits or stores are missing do not count. The error of the last
+   * Largest number of tries of a line. Tries that fail because workers, limits or stores are missing do not count. The error of the last
    * try becomes the result.
    */
   maxTries: number;
@@ -59,7 +59,7 @@ export interface LineRequest {
   reservedBytes: number;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
-  /** Called when the next line may wait for a slot, because this line runs or waits until the limit of its upstream is over. */
+  /** Called when the next line may begin to wait for a slot, because this line runs, or waits for the limit of its upstream to end. */
   onPlaced: () => void;
   /** Called each time that the line begins to run. */
   onRun: () => void;
@@ -72,7 +72,7 @@ export interface LineRequest {
 export interface LineStops {
   /** Aborts when no further line may begin. */
   waiting: AbortSignal;
-  /** Aborts when running lines must be cancelled, too; `waiting` is then aborted as well. */
+  /** Aborts when running lines must be cancelled. `waiting` then aborts as well. */
   running: AbortSignal;
 }
 
@@ -87,7 +87,7 @@ export type LineEnd =
 
 /**
  * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries the line again
- * after errors that other lines would get, too, and after errors that another try may avoid.
+ * after errors that are not specific to the line, and after errors that another try may avoid.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
   for (let countedTries = 0; !stops.waiting.aborted;) {
@@ -127,7 +127,7 @@ const finalDecision = { kind: 'final' } as const;
 /** A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots. */
 const lineOptions: RequestOptions = { sentFor: noPurpose, isWhole: true };
 
-/** Logs the cause of an internal error, because the result of the line does not tell it. */
+/** Logs the cause of an internal error, because the result of the line does not contain it. */
 function logInternalError(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
   log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
 }
@@ -196,8 +196,8 @@ async function serveOnce(
     const { limits, record } = charge;
     await requestMemory.beginIfLarge();
     const answerSink = new AnswerSink();
-    const served = { ...parts, dispatcher, limits, record };
-    const running = await serveRequest(served, request, lineOptions, answerSink, caller);
+    const servingParts = { ...parts, dispatcher, limits, record };
+    const running = await serveRequest(servingParts, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();
     releaseSlot();
     onPlaced();

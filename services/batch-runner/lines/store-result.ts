@@ -10,7 +10,7 @@ import type { Files } from '#shared/files/files.ts';
 import { recordThroughOutage } from './record-through-outage.ts';
 
 /** Largest result in bytes that is stored in Redis itself. */
-const maxInRedis = 64 * 1024;
+const maxInRedisBytes = 64 * 1024;
 
 export interface StoreResultParts {
   files: Pick<Files, 'receive'>;
@@ -26,7 +26,7 @@ export interface StoredResult {
 
 /**
  * Stores the text of a result: sealed in the record of the result or, if it is large, in an object. Until the result is recorded, the
- * object counts as an unfinished upload, so that it is removed by itself if the runner stops.
+ * object counts as an unfinished upload, so that it is removed even if the runner stops.
  * @throws RouterError `storage_full`, or `store_unavailable` once the store has been unreachable for a minute
  */
 export async function storeResult(
@@ -39,14 +39,14 @@ export async function storeResult(
     result: await sealResult({ ...result, text }, sealer),
     discard: () => Promise.resolve(),
   });
-  if (Buffer.byteLength(result.text) <= maxInRedis) return sealInRecord(result.text);
+  if (Buffer.byteLength(result.text) <= maxInRedisBytes) return sealInRecord(result.text);
   const bytes = Buffer.from(`${result.text}\n`);
   try {
     const receive = () => files.receive(owner, yieldOnce(bytes), { isResult: true });
     const upload = await recordThroughOutage(receive, stopping);
     return { result: toObjectResult(upload, result), discard: upload.discard };
   } catch (error) {
-    // The owner is gone, so nobody can read the text. Usage is recorded nevertheless.
+    // The owner is gone, so nobody can read the text. The usage is still recorded.
     if (error instanceof OwnerGoneError) return sealInRecord('');
     throw error;
   }

@@ -14,29 +14,30 @@ type TakeSlotParts = Parameters<typeof findLinePlace>[0] & {
 
 /**
  * Waits until a worker has a free slot for the line, and reserves the slot.
- * @param on callbacks for the beginning and the end of the wait
- * @returns undefined if the signal aborts first. `releaseSlot` ends the reservation; `endRequest` tells the breaker that the line is over
+ * @param callbacks called at the beginning and the end of the wait
+ * @returns undefined if the signal aborts first. `releaseSlot` ends the reservation; `endRequest` reports the end of the line to the
+ * breaker
  */
 export async function takeLineSlot(
   parts: TakeSlotParts,
   line: WaitingLine,
-  on: { onWait: (place: () => LinePlace) => void; onGoOn: () => void },
+  callbacks: { onWait: (place: () => LinePlace) => void; onGoOn: () => void },
   signal: AbortSignal,
 ): Promise<{ releaseSlot: () => void; model: string; endRequest: () => void } | undefined> {
   const { slots, breakers, waitingWork } = parts;
-  const place = (): LinePlace => findLinePlace(parts, line);
-  on.onWait(place);
+  const findPlace = (): LinePlace => findLinePlace(parts, line);
+  callbacks.onWait(findPlace);
   try {
     while (!signal.aborted) {
-      const { model, placements, tiers } = place();
+      const { model, placements, tiers } = findPlace();
       const releaseSlot = model !== undefined && slots.reserve(placements);
       if (releaseSlot) return { releaseSlot, model, endRequest: breakers.begin(model) };
       waitingWork.setTiers(line, tiers);
-      await slots.nextChange(checkMs, signal);
+      await slots.waitForChange(checkMs, signal);
     }
     return undefined;
   } finally {
     waitingWork.setTiers(line, []);
-    on.onGoOn();
+    callbacks.onGoOn();
   }
 }

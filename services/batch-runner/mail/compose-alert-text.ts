@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
-import { formatCount, formatDollars, formatInstant, oneLine, quote } from './mail-formats.ts';
+import { formatCount, formatDollars, formatInstant, toOneLine, quote } from './mail-formats.ts';
 
 export interface AlertText {
   subject: string;
@@ -9,7 +9,7 @@ export interface AlertText {
   page: string;
 }
 
-const textSchema = z.string().transform(oneLine);
+const textSchema = z.string().transform(toOneLine);
 
 const budgetSchema = z.object({
   id: textSchema,
@@ -68,52 +68,52 @@ export function composeAlertText(type: MailedEventType, data: unknown): AlertTex
   }
 }
 
-function composeBudgetText(of: z.output<typeof budgetSchema>): AlertText {
-  const { limit, used, percent, period, resets_at: resetsAt } = of;
-  const amount = of.budget.startsWith('cost')
+function composeBudgetText(budgetData: z.output<typeof budgetSchema>): AlertText {
+  const { limit, used, percent, period, resets_at: resetsAt } = budgetData;
+  const amount = budgetData.budget.startsWith('cost')
     ? formatDollars
     : (count: number): string => `${formatCount(count)} tokens`;
-  const who = budgetHolder(of);
-  const has = who === undefined ? 'You have' : `The ${who} has`;
-  const share = `${has} used ${amount(used)} of the budget of ${amount(limit)} for ${period}`;
+  const holder = findBudgetHolder(budgetData);
+  const beginning = holder === undefined ? 'You have' : `The ${holder} has`;
+  const share = `${beginning} used ${amount(used)} of the budget of ${amount(limit)} for ${period}`;
   const reset = `The budget is reset on ${formatSeconds(resetsAt)}.`;
-  const whose = who ?? 'your account';
+  const holderName = holder ?? 'your account';
   return percent === undefined
     ? {
-        subject: `A budget is used up: ${whose}`,
+        subject: `A budget is used up: ${holderName}`,
         paragraphs: [`${share}.`, `What is left is too little for most requests: they are refused. ${reset}`],
         page: 'usage',
       }
     : {
-        subject: `${percent} % of a budget is used: ${whose}`,
+        subject: `${percent} % of a budget is used: ${holderName}`,
         paragraphs: [`${share}, which is ${percent} % or more.`, reset],
         page: 'usage',
       };
 }
 
 /** Returns the holder of a budget; undefined for the person who receives the mail. */
-function budgetHolder({ id, kind, name }: z.output<typeof budgetSchema>): string | undefined {
+function findBudgetHolder({ id, kind, name }: z.output<typeof budgetSchema>): string | undefined {
   if (kind === 'user') return undefined;
-  const what = { key: id.startsWith('service:') ? 'service account' : 'key', team: 'team' }[kind];
-  return `${what} ${quote(name)}`;
+  const kindName = { key: id.startsWith('service:') ? 'service account' : 'key', team: 'team' }[kind];
+  return `${kindName} ${quote(name)}`;
 }
 
 function composeKeyText(
   { id, kind, name, expires_at: expiresAt }: z.output<typeof keySchema>,
   isOver: boolean,
 ): AlertText {
-  const whose = { user: 'Your key', team: 'The key of your team', router: 'The router key' }[kind];
-  const which = `${whose} ${quote(name)} (${id})`;
+  const keyKind = { user: 'Your key', team: 'The key of your team', router: 'The router key' }[kind];
+  const keyName = `${keyKind} ${quote(name)} (${id})`;
   return isOver
     ? {
         subject: `The key ${quote(name)} has expired`,
-        paragraphs: [`${which} expired on ${formatSeconds(expiresAt)}. Requests with it are refused.`],
+        paragraphs: [`${keyName} expired on ${formatSeconds(expiresAt)}. Requests with it are refused.`],
         page: 'keys',
       }
     : {
         subject: `The key ${quote(name)} expires on ${formatSeconds(expiresAt)}`,
         paragraphs: [
-          `${which} expires on ${formatSeconds(expiresAt)}. From then on, requests with it are refused.`,
+          `${keyName} expires on ${formatSeconds(expiresAt)}. From then on, requests with it are refused.`,
           'Replace it before, or let it expire later.',
         ],
         page: 'keys',
@@ -124,33 +124,33 @@ function composeWorkerText(
   type: Extract<MailedEventType, `rtr.worker.${string}`>,
   { id, tier, host, reason, model }: z.output<typeof workerSchema>,
 ): AlertText {
-  const which = `The worker ${id} of the tier ${tier}${host === undefined ? '' : ` on ${host}`}`;
-  const because = reason === undefined ? '' : ` (${reason})`;
+  const workerName = `The worker ${id} of the tier ${tier}${host === undefined ? '' : ` on ${host}`}`;
+  const reasonText = reason === undefined ? '' : ` (${reason})`;
   const sentences = {
     'rtr.worker.lost': ['is lost', 'is lost: nothing has come from it for seconds, and it was not stopped.'],
     'rtr.worker.ejected': [
       'is ejected',
-      `gets no jobs${model === undefined ? '' : ` with ${model}`}, because they fail or are slow where those of its peers are not${because}.`,
+      `gets no jobs${model === undefined ? '' : ` with ${model}`}, because they fail or are slow where those of its peers are not${reasonText}.`,
     ],
-    'rtr.worker.failing': ['fails', `says that what it serves fails${because}.`],
+    'rtr.worker.failing': ['fails', `reports that its upstream fails${reasonText}.`],
     'rtr.worker.back': ['is back', 'serves again.'],
   } as const;
-  const [short, long] = sentences[type];
-  return { subject: `The worker ${id} ${short}`, paragraphs: [`${which} ${long}`], page: 'workers' };
+  const [subjectEnd, sentence] = sentences[type];
+  return { subject: `The worker ${id} ${subjectEnd}`, paragraphs: [`${workerName} ${sentence}`], page: 'workers' };
 }
 
 /** Largest number of model names in a subject. */
 const maxInSubject = 3;
 
 function composeModelText({ models: names, count }: z.output<typeof modelsSchema>, isBack: boolean): AlertText {
-  const listed =
+  const subjectNames =
     names.slice(0, maxInSubject).join(', ') + (count > maxInSubject ? ` and ${count - maxInSubject} more` : '');
-  const are = isBack ? 'served again' : 'not served';
-  const what = isBack ? 'These models have a worker again' : 'No worker serves these models any more';
-  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  const state = isBack ? 'served again' : 'not served';
+  const statement = isBack ? 'These models have a worker again' : 'No worker serves these models any more';
+  const remainder = count > names.length ? ` and ${count - names.length} more` : '';
   return {
-    subject: `${count === 1 ? 'A model is' : `${count} models are`} ${are}: ${listed}`,
-    paragraphs: [`${what}: ${names.join(', ')}${more}.`],
+    subject: `${count === 1 ? 'A model is' : `${count} models are`} ${state}: ${subjectNames}`,
+    paragraphs: [`${statement}: ${names.join(', ')}${remainder}.`],
     page: 'models',
   };
 }
@@ -160,12 +160,12 @@ function composeErrorText(
   isOver: boolean,
 ): AlertText {
   const share = `${formatCount(failed)} of the ${formatCount(requests)} requests of the last five minutes (${percent} %)`;
-  const by = 'failed with an error of the router or of an upstream';
+  const failure = 'failed with an error of the router or of an upstream';
   return isOver
-    ? { subject: 'The error rate is normal again', paragraphs: [`${share} ${by}.`], page: '' }
+    ? { subject: 'The error rate is normal again', paragraphs: [`${share} ${failure}.`], page: '' }
     : {
         subject: `${percent} % of the requests fail`,
-        paragraphs: [`${share} ${by}. An alert begins above ${threshold} %.`],
+        paragraphs: [`${share} ${failure}. An alert begins above ${threshold} %.`],
         page: '',
       };
 }

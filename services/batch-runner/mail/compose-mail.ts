@@ -2,12 +2,12 @@ import { isMailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { composeAlertText, type AlertText } from './compose-alert-text.ts';
 import type { MailSender } from './mail-settings.ts';
-import { formatInstant, oneLine } from './mail-formats.ts';
+import { formatInstant, toOneLine } from './mail-formats.ts';
 import type { Mail } from './send-mail.ts';
 
 /**
- * Number of hexadecimal digits of the mail's id in its Message-ID. The digits only tell the recipients of one event apart, so that 16 are
- * enough.
+ * Number of hexadecimal digits of the mail's id in its Message-ID. The digits only have to distinguish the recipients of one event, so 16
+ * are enough.
  */
 const idDigits = 16;
 
@@ -18,16 +18,16 @@ export interface MailFacts {
 }
 
 /**
- * Composes an alert as a mail in plain text. Its Message-ID is built from the event's id and the recipient, so that a repeated mail can be
+ * Composes an alert as a mail in plain text. The Message-ID is built from the event's id and the recipient, so that a repeated mail can be
  * recognised.
  */
 export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): Mail {
   const { id, event, to, address, createdAt, pausedUntil } = mail;
   const { subject, paragraphs, page } = findText(mail);
-  const linkTo = (path: string): string | undefined =>
+  const createLink = (path: string): string | undefined =>
     publicUrl === undefined ? undefined : new URL(`/${path}`, publicUrl).href;
-  const [link, account] = [linkTo(page), linkTo('account')];
-  const why = to.startsWith('user:')
+  const [link, account] = [createLink(page), createLink('account')];
+  const footer = to.startsWith('user:')
     ? `You can switch alerts by e-mail off in the console, under Account${account === undefined ? '.' : `: ${account}`}`
     : 'Administrators of the router have these alerts sent to this address.';
   const pause =
@@ -44,15 +44,15 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
   ];
   return {
     to: address,
-    subject: oneLine(`Model Router: ${subject}`),
-    text: `${[...parts, `-- \n${why}`].join('\n\n')}\n`,
+    subject: toOneLine(`Model Router: ${subject}`),
+    text: `${[...parts, `-- \n${footer}`].join('\n\n')}\n`,
     messageId: `${event}.${id.slice(0, idDigits)}@${from.address.slice(from.address.lastIndexOf('@') + 1)}`,
   };
 }
 
 /**
- * Returns the text of a mail. Another release, which runs beside this release during an update, may have created a mail with a type or a
- * form of data that this release does not know. The text then consists of the type and the unparsed data.
+ * Returns the text of a mail. During an update, another release may have created the mail, with a type or a form of data that this release
+ * does not support. The text then consists of the type and the unparsed data.
  */
 function findText({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {
@@ -60,5 +60,5 @@ function findText({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText
   } catch {
     // The data has an unexpected form.
   }
-  return { subject: oneLine(type), paragraphs: [oneLine(data)], page: '' };
+  return { subject: toOneLine(type), paragraphs: [toOneLine(data)], page: '' };
 }

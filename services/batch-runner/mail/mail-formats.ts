@@ -2,7 +2,7 @@
 const maxLength = 200;
 
 /** Returns a text as one readable line, without characters that break, hide or reverse text. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   const line = text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

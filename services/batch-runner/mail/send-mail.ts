@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 
-/** Milliseconds that each of name lookup, connection and greeting may last. */
+/** Milliseconds for each of these steps: the name lookup, the connection, and the greeting. */
 const stepMs = 10_000;
 /** Milliseconds for which the server may be silent after its greeting. */
 const silenceMs = 20_000;
@@ -16,7 +16,7 @@ export interface Mail {
   messageId: string;
 }
 
-/** A mail was not sent. The message of this error contains neither addresses nor the server's text. */
+/** Thrown if a mail was not sent. The message of this error contains no address and no text from the server. */
 export class MailError extends Error {
   override name = 'MailError';
   /** Whether the server refuses the recipient or the mail permanently. */
@@ -30,7 +30,7 @@ export class MailError extends Error {
 
 /**
  * Sends a mail.
- * @throws MailError, also when the signal aborts
+ * @throws MailError, even when the signal aborts
  */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<void>;
 

@@ -47,7 +47,7 @@ export class EventWriter {
     this.#unwritten = parts.next;
   }
 
-  /** Number of the event after those that were passed to `write`. */
+  /** Number of the next event, after the last event that was passed to `write`. */
   get next(): number {
     return this.#next;
   }

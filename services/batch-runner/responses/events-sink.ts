@@ -11,8 +11,8 @@ export interface EventsSinkParts {
   /** The open stream of the answer, which returns whole events. */
   answer: StreamedAnswer;
   /** Reads events of the format. */
-  shape: Pick<BackgroundAnswers, 'endOffset'>;
-  /** Called with further events, none of which ends the stream. */
+  backgroundFormat: Pick<BackgroundAnswers, 'endOffset'>;
+  /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
 }
 
@@ -61,9 +61,9 @@ export class EventsSink implements ModelSink {
   #passOn(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-    const { shape, write } = this.#parts;
-    const at = this.#last === '' ? shape.endOffset(events) : 0;
-    if (at !== 0) write(at === -1 ? events : events.slice(0, at));
-    if (at !== -1) this.#last += events.slice(at);
+    const { backgroundFormat, write } = this.#parts;
+    const endOffset = this.#last === '' ? backgroundFormat.endOffset(events) : 0;
+    if (endOffset !== 0) write(endOffset === -1 ? events : events.slice(0, endOffset));
+    if (endOffset !== -1) this.#last += events.slice(endOffset);
   }
 }

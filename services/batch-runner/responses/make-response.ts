@@ -59,7 +59,7 @@ interface RunningResponse {
 
 /**
  * Makes a response: serves its request, writes the events of the stream as they come, and ends the response. May be called again, and by
- * several runners at the same time. Then the run that began last continues, and the other runs stop.
+ * several runners at the same time. In that case, the run that began last continues, and the other runs stop.
  * @throws RunLaterError if the runner stops, the owner has its share of places, or the run failed and the response is to be tried again
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
@@ -76,7 +76,7 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
     const texts = await responses.readTexts(record, !deathError);
     if (!texts) throw storeUnavailable(`the response ${id} cannot be read`);
     const identity = await parts.identities.find(record.key);
-    const refusal = deathError ?? refusalOf(record, identity !== undefined);
+    const refusal = deathError ?? findRefusal(record, identity !== undefined);
     await makeInRun(
       parts,
       { record, format: { ...format, background: format.background }, heavyTask },
@@ -104,23 +104,26 @@ async function makeInRun(
   const { responses, stopping } = parts;
   const { record, format, heavyTask } = response;
   const { id } = record;
-  const { background: shape } = format;
-  const begun = await responses.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
+  const { background: backgroundFormat } = format;
+  const begun = await responses.beginRun(
+    record,
+    backgroundFormat.inProgressEvent(queued, backgroundFormat.queuedEvents(queued).last + 1),
+  );
   if (!begun) return;
   const runningResponse: RunningResponse = { ...response, queued, runId: begun.runId };
   const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
-    lastNumber: shape.lastNumber,
+    lastNumber: backgroundFormat.lastNumber,
     append: (events) => responses.append(record, begun.runId, events),
     budget: parts.eventBudget,
     onRefused: () => watch.stop(),
   });
   try {
     const { limits, record: count } = charge;
-    const on = { heavyTask, nextEvent: begun.next, write: (more: string): void => writer.write(more) };
-    const run = { id, requestId: record.requestId, format, shape, ...on };
+    const streaming = { heavyTask, nextEvent: begun.next, write: (events: string): void => writer.write(events) };
+    const run = { id, requestId: record.requestId, format, backgroundFormat, ...streaming };
     const ended: RunEnd =
       identity && request && !refusal
         ? await serveRun(
@@ -141,11 +144,11 @@ async function makeInRun(
 }
 
 /** Returns why a response must not be served any more; undefined if it may be served. */
-function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterError | undefined {
+function findRefusal({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterError | undefined {
   if (!hasKey)
     return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
   if (Date.now() < expiresAt) return undefined;
-  return new RouterError('total_timeout', 'The response expired before it was runningResponse.');
+  return new RouterError('total_timeout', 'The response expired before it was made.');
 }
 
 /** Charges a run that was stopped because the response was cancelled or removed, another run has begun, or the runner stops. */
@@ -155,7 +158,7 @@ async function chargeStoppedRun(
   charge: LineCharge,
 ): Promise<void> {
   const { record, runId } = runningResponse;
-  // Also called without use, because a removed response is kept until its use is counted.
+  // The run is also charged if it used nothing, because a removed response is kept until its use is counted.
   const count = () => responses.charge(record, runId, ledger.createEntry(charge.records));
   if (await recordThroughOutage(count, stopping)) charge.commit();
   if (stopping.aborted) throw new RunLaterError(stoppingMs);
@@ -178,13 +181,14 @@ async function finishRun(
   runOutput: RunOutput,
 ): Promise<void> {
   const { responses } = parts;
-  const { background: shape } = runningResponse.format;
+  const { background: backgroundFormat } = runningResponse.format;
   const deathError =
     'event' in end && end.event.length >= heavyBytes ? await runningResponse.heavyTask.begin() : undefined;
-  const ending = 'event' in end && !deathError ? shape.readEnding(end.event, runningResponse.queued) : undefined;
+  const ending =
+    'event' in end && !deathError ? backgroundFormat.readEnding(end.event, runningResponse.queued) : undefined;
   if (ending) return await recordEnd(parts, runningResponse, ending, toStore, runOutput);
-  const unread = deathError ?? new RouterError('upstream_failed', 'The answer could not be read.');
-  const error = 'error' in end ? end.error : unread;
+  const unreadableError = deathError ?? new RouterError('upstream_failed', 'The answer could not be read.');
+  const error = 'error' in end ? end.error : unreadableError;
   // The model was known when the response was requested, so its workers may be about to start.
   const decision = decideAfterError(error, true);
   if (decision.kind === 'again') {
@@ -195,7 +199,7 @@ async function finishRun(
   await recordEnd(
     parts,
     runningResponse,
-    shape.failureEvent(error, runningResponse.queued, runOutput.next),
+    backgroundFormat.failureEvent(error, runningResponse.queued, runOutput.next),
     undefined,
     runOutput,
   );
@@ -215,9 +219,9 @@ async function recordEnd(
   const stored = state === 'failed' ? undefined : await prepareToStore(parts, runningResponse, answer, toStore);
   if (state !== 'failed' && !stored)
     return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
-  const ended: { as: Awaited<ReturnType<ResponseWork['end']>> } = { as: 'over' };
+  const endResult: { outcome: Awaited<ReturnType<ResponseWork['end']>> } = { outcome: 'over' };
   const isFirst = await recordThroughOutage(async () => {
-    ended.as = await responses.end(runningResponse.record, runningResponse.runId, {
+    endResult.outcome = await responses.end(runningResponse.record, runningResponse.runId, {
       state,
       from,
       last,
@@ -226,9 +230,9 @@ async function recordEnd(
       final: state === 'failed' ? answer : undefined,
       ledger: ledger.createEntry(charge.records),
     });
-    return ended.as === 'ended';
+    return endResult.outcome === 'ended';
   }, stopping);
-  if (ended.as === 'too large')
+  if (endResult.outcome === 'too large')
     return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
   if (!isFirst) return await chargeStoppedRun(parts, runningResponse, charge);
   charge.commit();
@@ -248,13 +252,13 @@ async function prepareToStore(
   answer: JsonObject,
   toStore: AnswerToStore | undefined,
 ) {
-  const { stored: storing } = format;
-  if (!storing || !toStore) return undefined;
+  const { stored: storedFormat } = format;
+  if (!storedFormat || !toStore) return undefined;
   const { input, previous } = toStore;
   return stored.prepare(owner, {
     id,
-    response: storing.toStoredAnswer(answer, previous),
-    input: storing.toStoredInput(input),
+    response: storedFormat.toStoredAnswer(answer, previous),
+    input: storedFormat.toStoredInput(input),
     previous,
   });
 }

@@ -36,14 +36,14 @@ export class ResponseRepair {
     try {
       const { responses, jobs } = this.#parts;
       await responses.sweep();
-      const open = await responses.listOpen(maxAtOnce);
-      const before = this.#runsAtLastCheck;
-      this.#runsAtLastCheck = new Map(open.map(({ id, attempt }) => [id, attempt]));
+      const openResponses = await responses.listOpen(maxAtOnce);
+      const previousRuns = this.#runsAtLastCheck;
+      this.#runsAtLastCheck = new Map(openResponses.map(({ id, attempt }) => [id, attempt]));
       const counts = new Map<string, number>();
-      for (const { id, owner, attempt } of open) {
+      for (const { id, owner, attempt } of openResponses) {
         const count = (counts.get(owner) ?? 0) + 1;
         counts.set(owner, count);
-        if (before.get(id) === attempt) await jobs.add(createResponseJob(id, count));
+        if (previousRuns.get(id) === attempt) await jobs.add(createResponseJob(id, count));
       }
     } catch (error) {
       this.#parts.log.debug({ err: error }, 'the responses in the background could not be checked');

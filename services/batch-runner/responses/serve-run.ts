@@ -31,13 +31,13 @@ export interface ResponseRun {
   requestId: string;
   format: ClientFormat;
   /** Reads and writes events of the format. */
-  shape: BackgroundAnswers;
+  backgroundFormat: BackgroundAnswers;
   identity: KeyIdentity;
   heavyTask: HeavyTask;
   request: ResponseRequest;
   /** Number of the next event of the stream. */
   nextEvent: number;
-  /** Called with further events, none of which ends the stream. */
+  /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
 }
 
@@ -87,13 +87,17 @@ async function prepareRun(
 
 async function servePrepared(
   parts: ServeRunParts,
-  { id, requestId, format, shape, request: options, nextEvent, write }: ResponseRun,
+  { id, requestId, format, backgroundFormat, request: options, nextEvent, write }: ResponseRun,
   request: PreparedRequest,
   caller: Caller,
   requestMemory: RequestMemory,
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
-  const sink = new EventsSink({ answer: format.openStream({ requestId, answerId: id, nextEvent }), shape, write });
+  const sink = new EventsSink({
+    answer: format.openStream({ requestId, answerId: id, nextEvent }),
+    backgroundFormat,
+    write,
+  });
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.
   requestMemory.endHeavyWork();

@@ -45,7 +45,7 @@ export function startResponses({
   serving,
   releases,
   log,
-  ...making
+  ...makeParts
 }: StartResponsesParts): QueueWorker {
   const { store, changes } = openBackground({ config, serving: stores, name, log, releases });
   const { storedRedis, storedResponses, ledger } = stores;
@@ -54,7 +54,7 @@ export function startResponses({
   releases.add('repair of responses', () => repair.close());
   const stopping = new AbortController();
   const parts: MakeResponseParts = {
-    ...making,
+    ...makeParts,
     responses,
     changes,
     stored: storedResponses,

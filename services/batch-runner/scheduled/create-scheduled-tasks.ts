@@ -39,7 +39,7 @@ export interface ScheduledTasksOptions {
   releases: Releases;
 }
 
-/** Creates the tasks that batch runners do again and again, by name. */
+/** Creates the periodic tasks of batch runners, by name. */
 export function createScheduledTasks(
   {
     redis: { redis },

@@ -4,10 +4,10 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
-/** Periodic work. Each time that it is due, one runner of the cluster does it. */
+/** A periodic task. Each time that the task is due, one runner of the cluster runs it. */
 export interface ScheduledTask {
   everyMs: number;
-  /** May be called while an earlier call still runs, also by another runner. */
+  /** May be called while an earlier call still runs, in this process or on another runner. */
   run: () => Promise<void>;
 }
 

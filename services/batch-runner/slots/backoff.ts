@@ -6,11 +6,11 @@ export interface GrowingDelay {
 }
 
 /** Returns the delay before retry number `times`, counted from 1. The delay doubles each time up to `longestMs`. */
-export function backoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
+export function computeBackoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
   return Math.min(longestMs, firstMs * 2 ** (Math.min(times, 30) - 1));
 }
 
-/** Varies a delay by up to a quarter in both directions, so that not all waiting processes continue at once. */
+/** Varies a delay by up to a quarter in both directions, so that waiting processes do not all continue at the same time. */
 export function addJitter(ms: number): number {
   return ms * (0.75 + Math.random() / 2);
 }

@@ -74,7 +74,7 @@ export class LineSlots {
   /**
    * Reserves a slot for one line.
    * @param placements where the line may be served
-   * @returns the function that ends the reservation, to be called once the line is or will not be dispatched; undefined if no slot is free
+   * @returns the function that ends the reservation, to be called once the line is dispatched or given up; undefined if no slot is free
    */
   reserve(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
     const placement = this.#findFree(placements, now);
@@ -102,7 +102,7 @@ export class LineSlots {
    */
   makeRoom(pool: LivePool, now = performance.now()): boolean {
     const use = this.#getUse(pool);
-    use.demandedAt = recent(use.demandedAt, now, unseenMs);
+    use.demandedAt = filterRecent(use.demandedAt, now, unseenMs);
     use.demandedAt.push(now);
     if (countFreeSlots(pool) + pool.waiting >= use.demandedAt.length) return true;
     const last = this.#findLastJob(pool);
@@ -114,7 +114,7 @@ export class LineSlots {
   }
 
   /** Resolves on the next change of slots, after `ms` milliseconds, or when the signal aborts. */
-  nextChange(ms: number, signal: AbortSignal): Promise<void> {
+  waitForChange(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -129,7 +129,7 @@ export class LineSlots {
     });
   }
 
-  /** Ends all waits for a change. To be called when workers have come or gone, or lines are over. */
+  /** Ends all waits for a change. Call it when workers have come or gone, or lines are over. */
   notifyChange(): void {
     for (const end of this.#waiting) end();
   }
@@ -141,8 +141,8 @@ export class LineSlots {
 
   #countFree(pool: LivePool, model: string, now: number): number {
     const use = this.#getUse(pool);
-    use.preemptedAt = recent(use.preemptedAt, now, this.#parts.yieldMs);
-    use.demandedAt = recent(use.demandedAt, now, unseenMs);
+    use.preemptedAt = filterRecent(use.preemptedAt, now, this.#parts.yieldMs);
+    use.demandedAt = filterRecent(use.demandedAt, now, unseenMs);
     // A free slot is left to a live request that may be about to take it, because a line would occupy it for minutes.
     return countFreeSlots(pool, model) - use.starting - Math.max(use.preemptedAt.length, use.demandedAt.length);
   }
@@ -164,6 +164,6 @@ export class LineSlots {
   }
 }
 
-function recent(times: readonly number[], now: number, ms: number): number[] {
+function filterRecent(times: readonly number[], now: number, ms: number): number[] {
   return times.filter((time) => now - time < ms);
 }

@@ -21,12 +21,12 @@ interface ModelBreaker {
 const noLimit: UpstreamLimit = { until: 0, reason: '' };
 
 /**
- * Circuit breaker for batch requests to models whose upstream refuses some requests. It leaves the upstream's rate to live requests. After
- * a refusal, no request may begin for a while, which is longer after each further refusal. Then half as many requests as before may run at
- * once. Each time that this many requests were answered, one more may run.
+ * Circuit breaker for batch requests to models with an upstream that refuses some requests. The breaker leaves the rate of the upstream to
+ * live requests. After a refusal, no request may begin for a while. The time grows with each further refusal. Then half as many requests as
+ * before may run at once. Each time that as many requests were answered as may run at once, one more may run.
  */
 export class ModelBreakers {
-  /** Models in use by lines, and models that refused requests lately. */
+  /** Models in use by lines, and models whose upstream refused requests recently. */
   readonly #breakers = new Map<string, ModelBreaker>();
 
   /** Returns the limit that lines of a model wait for; undefined if they may begin, or wait only for other lines. */

@@ -4,7 +4,7 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createSliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
-import { backoffMs, addJitter } from './backoff.ts';
+import { computeBackoffMs, addJitter } from './backoff.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
@@ -42,7 +42,7 @@ interface ParkedBatch {
   parkingMs: number;
   /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
-  /** Until when no slice of the batch tries, as a time of `performance.now()`. */
+  /** Time of `performance.now()` until which no slice of the batch tries. */
   until: number;
   /** Earliest time at which a slice is recalled to try. */
   recallAt: number;
@@ -52,18 +52,18 @@ interface ParkedBatch {
   leftSlices: Set<number>;
   /** Returns where the last waiting line could be served; undefined if it did not wait for a worker. */
   place: (() => LinePlace) | undefined;
-  /** When the record of the batch was last read, as a time of `performance.now()`. */
+  /** Time of `performance.now()` at which the record of the batch was last read. */
   readAt: number;
 }
 
 /**
- * Keeps batches whose lines cannot run from occupying the slice slots of this runner while other slices wait. A slice without a running
+ * Takes the slice slots of this runner from batches that cannot run any line, while other slices wait for a slot. A slice without a running
  * line leaves its slot, and its batch is parked. From then on, further slices of the batch are refused at once. One slice at a time tries
  * again, first after five seconds, then after delays that grow up to a minute. As soon as a worker has room for the last waiting line, all
  * slices are recalled. A paused batch is parked as well, until its pause ends.
  *
- * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. The jobs
- * of a paused batch are delayed by two to four times the longest parking time, because a paused batch may have hundreds of slices.
+ * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. The jobs of
+ * a paused batch are delayed by two to four times the longest parking time, because a paused batch may have hundreds of slices.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -96,7 +96,7 @@ export class ParkedBatches {
   }
 
   /** Returns the milliseconds for which a slice keeps its slot while no line of it runs and other slices wait. */
-  slotHoldMs(batch: string, slice: number): number {
+  getSlotHoldMs(batch: string, slice: number): number {
     return this.#parked.get(batch)?.tryingSlice === slice ? trialSlotMs : idleSlotMs;
   }
 
@@ -116,7 +116,7 @@ export class ParkedBatches {
     // Slices that wait at the same time also leave at about the same time, which counts as one parking.
     if (now >= parked.until) {
       parked.timesParked += 1;
-      parked.parkingMs = backoffMs(parkingDelay, parked.timesParked);
+      parked.parkingMs = computeBackoffMs(parkingDelay, parked.timesParked);
       parked.until = now + addJitter(parked.parkingMs);
       parked.recallAt = parked.until;
       parked.isBlocked = false;
@@ -213,9 +213,9 @@ export class ParkedBatches {
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Starts the delayed jobs of up to `most` slices now, beginning with those that left first. Forgets a batch without such slices. */
-  #recall(batch: string, parked: ParkedBatch, most: number): void {
-    const slices = [...parked.leftSlices].slice(0, most);
+  /** Starts the delayed jobs of up to `maxSlices` slices now, beginning with those that left first. Drops a batch without such slices. */
+  #recall(batch: string, parked: ParkedBatch, maxSlices: number): void {
+    const slices = [...parked.leftSlices].slice(0, maxSlices);
     for (const slice of slices) {
       parked.leftSlices.delete(slice);
       const { queue, id } = createSliceJob(batch, slice, { ofOwner: 1 });
@@ -223,18 +223,18 @@ export class ParkedBatches {
         this.#parts.log.debug({ err: error, job: id }, 'a slice could not be recalled before its time');
       });
     }
-    if (slices.length === 0 && parked.tryingSlice === undefined) this.#forget(batch, parked);
+    if (slices.length === 0 && parked.tryingSlice === undefined) this.#drop(batch, parked);
   }
 
   async #checkRecord(batch: string, parked: ParkedBatch): Promise<void> {
     const found = await this.#parts.batches.find(batch).catch(() => 'unknown' as const);
     if (found === 'unknown') return;
-    if (!found || isOver(found)) this.#forget(batch, parked);
+    if (!found || isOver(found)) this.#drop(batch, parked);
     else if (findStopReason(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
       this.#unpark(batch, parked);
   }
 
-  #forget(batch: string, parked: ParkedBatch): void {
+  #drop(batch: string, parked: ParkedBatch): void {
     this.#parked.delete(batch);
     this.#parts.waitingWork.setTiers(parked, []);
   }

@@ -1,8 +1,8 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from './line-slots.ts';
-import { backoffMs, addJitter } from './backoff.ts';
+import { computeBackoffMs, addJitter } from './backoff.ts';
 
-/** States until when an upstream is expected to refuse requests, because it limits their rate or is overloaded. */
+/** A limit of an upstream. The upstream is expected to refuse requests for a while, because of a rate limit or overload. */
 export interface UpstreamLimit {
   /** Time of the next try, in ms since 1970. */
   until: number;
@@ -31,6 +31,6 @@ export function isUpstreamLimit(error: RouterError): boolean {
  */
 export function computeUpstreamLimit(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
   const requestedMs = Math.min(maxRequestedMs, (error.retryAfter ?? 0) * 1_000);
-  const ms = Math.max(requestedMs * (1 + Math.random() / 4), addJitter(backoffMs(retryDelay, times)));
+  const ms = Math.max(requestedMs * (1 + Math.random() / 4), addJitter(computeBackoffMs(retryDelay, times)));
   return { until: now + Math.ceil(ms), reason: `${model} takes no requests for now. ${error.message}` };
 }

@@ -8,8 +8,9 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it as
- * ingress stats. A line counts only while no live worker can serve it. Any other line only waits for a free slot, however long that takes.
+ * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive the numbers as
+ * ingress stats. A line counts only while no live worker can serve it. Any other line only waits for a free slot, even if it waits for
+ * long.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */
@@ -19,11 +20,11 @@ export class WaitingWork {
   /** @param id name of this process, which must be a valid token of a subject */
   constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
     this.#timer = setInterval(() => {
-      const countByTier = this.#counts(dispatcher);
+      const countByTier = this.#countByTier(dispatcher);
       if (Object.keys(countByTier).length === 0) return;
       const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
       const waiting = jobs.length + this.#lines.size;
-      const unplaced = [...countUnplaced(jobs), ...this.#unplacedLines()];
+      const unplaced = [...countUnplaced(jobs), ...this.#countUnplacedLines()];
       const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: countByTier };
       publishIngressStats(broker, id, stats);
     }, everyMs);
@@ -39,12 +40,12 @@ export class WaitingWork {
     clearInterval(this.#timer);
   }
 
-  #unplacedLines(): WaitingUnplaced[] {
+  #countUnplacedLines(): WaitingUnplaced[] {
     const counts = Map.groupBy([...this.#lines.values()].flat(), (tier) => tier);
     return Array.from(counts, ([tier, lines]) => ({ tier, class: 'low', waiting: lines.length }));
   }
 
-  #counts(dispatcher: Pick<Dispatcher, 'jobs'>): Partial<Record<Tier, number>> {
+  #countByTier(dispatcher: Pick<Dispatcher, 'jobs'>): Partial<Record<Tier, number>> {
     const counts = countWaitingByTier(dispatcher.jobs());
     for (const tiers of this.#lines.values()) for (const tier of tiers) counts[tier] = (counts[tier] ?? 0) + 1;
     return counts;

@@ -21,8 +21,8 @@ export interface SweepParts {
 }
 
 /**
- * Removes records that nothing else removes: those without an expiry in Redis, and what expired records have left elsewhere. Files have a
- * sweep of their own, see `FileSweep`. Records beyond the largest number per sweep are left to the next one.
+ * Removes records that nothing else removes: records without an expiry in Redis, and the remains of expired records elsewhere. Files have a
+ * sweep of their own, see `FileSweep`. Records beyond the largest number per sweep are left to the next sweep.
  * @throws RouterError `store_unavailable`
  */
 export async function sweep({ storedResponses, deliveries, batches, files, count }: SweepParts): Promise<void> {

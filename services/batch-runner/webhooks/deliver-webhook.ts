@@ -33,9 +33,9 @@ export type DeliverWebhook = (due: DueDelivery, signal: AbortSignal) => Promise<
 const goneStatus = 410;
 
 /**
- * Creates the function that tries deliveries. A 2xx answer ends a delivery; 410 gives it up and disables its endpoint; after anything else
- * it is tried again for a day (see `computeRetryDelay`). If a process dies during a try, the receiver may get the message twice, with the
- * same `webhook-id`. If the function rejects with `store_unavailable`, the delivery becomes due again by itself.
+ * Creates the function that tries deliveries. A 2xx answer ends a delivery. 410 gives the delivery up and disables its endpoint. After any
+ * other outcome, the delivery is tried again for a day (see `computeRetryDelay`). If a process dies during a try, the receiver may get the
+ * message twice, with the same `webhook-id`. If the function rejects with `store_unavailable`, the delivery becomes due again by itself.
  */
 export function createWebhookDeliverer({
   endpoints,
@@ -54,7 +54,7 @@ export function createWebhookDeliverer({
     const startedAt = performance.now();
     const answer = await sendOnce(running, signal);
     const end = computeEnd(running, answer, performance.now() - startedAt);
-    if (await deliveries.end(due, end)) report(outcomeOf(end), running, end.error);
+    if (await deliveries.end(due, end)) report(toOutcome(end), running, end.error);
   };
 
   async function sendOnce(delivery: RunningDelivery, signal: AbortSignal): Promise<Answer> {
@@ -104,19 +104,19 @@ function computeEnd({ attempts, elapsedMs, once }: RunningDelivery, answer: Answ
   if (answer === 'given back') return { state: 'pending', delayMs: 0, counts: false, ms };
   const status = 'status' in answer ? answer.status : undefined;
   if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered', counts: true, status, ms };
-  const error = 'error' in answer ? answer.error : reasonOf(answer.status);
+  const error = 'error' in answer ? answer.error : describeStatus(answer.status);
   const failure = { counts: true, status, error, ms };
   if (status === goneStatus) return { ...failure, state: 'dead', disables: error };
   const delayMs = once ? undefined : computeRetryDelay({ attempts: attempts + 1, elapsedMs: elapsedMs + ms });
   return delayMs === undefined ? { ...failure, state: 'dead' } : { ...failure, state: 'pending', delayMs };
 }
 
-function outcomeOf({ state, counts }: AttemptEnd): TryOutcome {
+function toOutcome({ state, counts }: AttemptEnd): TryOutcome {
   if (state !== 'pending') return state;
   return counts ? 'failed' : 'returned';
 }
 
-function reasonOf(status: number): string {
+function describeStatus(status: number): string {
   if (status === goneStatus) return 'it answered 410: it wants no further events';
   if (status >= 300 && status < 400) return `it answered with a redirect (${status}), which is not followed`;
   return `it answered ${status}`;

@@ -20,8 +20,8 @@ const answerMs = 10_000;
 const finishMs = 5_000;
 
 /**
- * Largest number of deliveries that one runner tries at a time. It is far more than one owner may have (see emit.lua), because receivers
- * that do not answer keep their places for as long as they may.
+ * Largest number of deliveries that one runner tries at a time. It is far more than one owner may have (see emit.lua), because a receiver
+ * that does not answer occupies its place until the timeout.
  */
 const concurrency = 256;
 

@@ -19,7 +19,7 @@ export function registerWebhookMetrics(
   for (const outcome of tryOutcomes) attempts.inc({ outcome }, 0);
   const late: Gauge = new Gauge({
     name: 'rtr_webhook_late_seconds',
-    help: 'How long the delivery of an event that is due for longest has been waiting; absent while Redis is away',
+    help: 'Longest time for which the delivery of an event has been due; absent while Redis is unreachable',
     registers: [registry],
     collect: async () => {
       const ms = await readLateMs().catch(() => undefined);

@@ -10,19 +10,19 @@ export interface AnswerLimits {
 }
 
 /**
- * Ends an answer at its client's limits, which CLIs do not support. Holds text back while that text may be the beginning of a stop text.
+ * Ends an answer at its client's limits, which CLIs do not support. Holds text back while it may be the beginning of a stop text.
  * Drops a call that exceeds the token limit.
  */
 export class AnswerLimit implements AnswerLimiter<AnswerPart> {
   reachedLimit: 'stop' | 'length' | undefined;
   readonly #limits: AnswerLimits;
-  readonly #longestStop: number;
+  readonly #maxStopLength: number;
   #countedBytes = 0;
   #heldText = '';
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
-    this.#longestStop = Math.max(0, ...limits.stop.map(({ length }) => length));
+    this.#maxStopLength = Math.max(0, ...limits.stop.map(({ length }) => length));
   }
 
   push(part: AnswerPart): AnswerPart[] {
@@ -52,7 +52,7 @@ export class AnswerLimit implements AnswerLimiter<AnswerPart> {
 
   /** Returns the number of characters at the end of a text that may be the beginning of a stop text. */
   #findPossibleStop(text: string): number {
-    for (let length = Math.min(text.length, this.#longestStop - 1); length > 0; length -= 1) {
+    for (let length = Math.min(text.length, this.#maxStopLength - 1); length > 0; length -= 1) {
       const end = text.slice(text.length - length);
       if (this.#limits.stop.some((stop) => stop.startsWith(end))) return length;
     }

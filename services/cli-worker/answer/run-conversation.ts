@@ -33,7 +33,7 @@ const limitReached = new Error('the answer has reached its limit');
  * Runs a conversation on a session, within the timeouts. Asks the CLI to stop when the signal aborts, when a timeout passes, or when the
  * answer reaches a limit of its client. Kills the CLI a second later if it still runs.
  * @returns how the answer ended, and whether the CLI ended it by itself (`isComplete`)
- * @throws RouterError that the CLI caused, or `upstream_timeout`
+ * @throws RouterError of the CLI, or `upstream_timeout`
  * @throws the signal's reason
  */
 export async function runConversation<Request, Piece>(
@@ -91,7 +91,7 @@ async function waitUntilStopped(
   if (stop.aborted) onStop();
   try {
     const outcome = await answer;
-    // If the answer ended just when it was to be stopped, the stop counts.
+    // If the answer ends at the moment of a stop, the stop counts.
     stop.throwIfAborted();
     return outcome;
   } finally {

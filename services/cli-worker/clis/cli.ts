@@ -54,12 +54,12 @@ export type ConversationCli = Cli<Conversation, AnswerPart>;
 
 export interface Cli<Request, Piece> {
   readonly kind: CliKind;
-  /** Name of the provider in traces: that of OpenTelemetry, or the CLI's name if the CLI can use any provider. */
+  /** Name of the provider in traces: OpenTelemetry's name or, if the CLI can use any provider, the CLI's name. */
   readonly traceName: string;
   /** Capabilities that the CLI's models have in every version of the CLI. */
   readonly capabilities: readonly Capability[];
   readonly dialogue: Dialogue<Request, Piece>;
-  /** Whether a process remembers its conversation, so that it must not hold another one. */
+  /** Whether a process keeps its conversation in memory and must therefore not hold another conversation. */
   readonly isSingleUse: boolean;
   /**
    * Starts a process. Resolves when it can hold a conversation without further delay.
@@ -67,7 +67,7 @@ export interface Cli<Request, Piece> {
    */
   start(options: StartOptions): Promise<CliSession<Request, Piece>>;
   /**
-   * Finds out what the installed version supports besides `capabilities`.
+   * Finds the capabilities that the installed version has besides `capabilities`.
    * @throws RouterError `upstream_failed` if the CLI cannot be started
    */
   probe?(options: StartOptions): Promise<Capability[]>;

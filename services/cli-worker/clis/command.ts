@@ -40,7 +40,7 @@ export function createCommandCli(args: readonly string[]): ConversationCli {
           allowedVariables: [],
           variables: {},
         });
-      // The program is started for the first model before a prompt comes, because it may be slow to start.
+      // The program may be slow to start, so it starts before a prompt comes, for the first model.
       return Promise.resolve(new CommandSession(startFor, models[0]));
     },
   };
@@ -75,11 +75,11 @@ class CommandSession implements ConversationSession {
     const process = this.#process;
     return process.killOnAbort(signal, async () => {
       signal.throwIfAborted();
-      const text = new TextDecoder();
+      const decoder = new TextDecoder();
       let heldBlanks = '';
       process.onOutput = (chunk) => {
-        const unsentText = heldBlanks + text.decode(chunk, { stream: true });
-        // The line break after the last line is the terminal's, not part of the answer.
+        const unsentText = heldBlanks + decoder.decode(chunk, { stream: true });
+        // Blanks at the end of the output are not part of the answer.
         const sentText = unsentText.trimEnd();
         heldBlanks = unsentText.slice(sentText.length);
         if (sentText !== '') onPart({ kind: 'text', text: sentText });

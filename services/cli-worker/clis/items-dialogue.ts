@@ -14,9 +14,9 @@ import type { AnswerLimits } from '../answer/answer-limit.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**
- * Creates the dialogue with a CLI that reads a conversation with its calls of tools. The pieces of an answer are written as chunks of the
+ * Creates the dialogue with a CLI that reads a conversation including its tool calls. The pieces of an answer are written as chunks of the
  * chat format.
- * @param readRequest reads a chat request into a request to the CLI
+ * @param readRequest converts a chat request into a request to the CLI
  * @param modelTraits model traits of every version of the CLI
  */
 export function createItemsDialogue<Request extends AnswerLimits>(

@@ -30,11 +30,11 @@ export interface ClientWords {
   turns: string;
   format: string;
   strict: string;
-  unsupported: (param: string, what: string, rejected?: RejectedCapability) => RouterError;
+  unsupported: (param: string, feature: string, rejected?: RejectedCapability) => RouterError;
 }
 
 /**
- * Reads a chat request into a request to a CLI. Ignores the sampling parameters, because no CLI of this kind sends them on.
+ * Converts a chat request into a request to a CLI. Ignores the sampling parameters, because no CLI of this kind forwards them.
  * @throws RouterError `unsupported_parameter` that names the field that the CLI cannot serve
  */
 export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): ItemsRequest {
@@ -59,7 +59,7 @@ export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: C
   };
 }
 
-/** Whether an item is a message of the operator, not of the user. */
+/** Returns whether an item is a message of the operator, not of the user. */
 export function isSystemMessage({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }

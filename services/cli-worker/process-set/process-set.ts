@@ -40,14 +40,14 @@ interface ProcessEntry<Session> {
 }
 
 interface Waiter<Session> {
-  take: (pooled: ProcessEntry<Session>) => void;
+  take: (entry: ProcessEntry<Session>) => void;
   refuse: (error: unknown) => void;
 }
 
 /** Consecutive failed starts after which the set reports that no process can be started. */
 const maxFailedStarts = 2;
 
-/** Milliseconds from a failure to the next start. They double with each consecutive failure. */
+/** Milliseconds from a failure to the next start. The time doubles with each consecutive failure. */
 const firstPauseMs = 250;
 const maxPauseMs = 30_000;
 
@@ -56,7 +56,7 @@ const maxPauseMs = 30_000;
  *
  * States of a process: starting → ready → held → ready … → closed. A held process serves one conversation. A process is closed after its
  * last conversation, after a conversation that did not end well, when it uses too much memory, or when it ends by itself. Another process
- * then replaces the closed one. A set of single-use processes has one more process, so that the next one is ready before the last one ends.
+ * then replaces it. While a single-use process is held, the set has one more process, so that a process is ready for the next conversation.
  */
 export class ProcessSet<Session extends { process: CliProcess }> {
   readonly #options: ProcessSetOptions<Session>;
@@ -93,10 +93,10 @@ export class ProcessSet<Session extends { process: CliProcess }> {
    */
   async lease(signal: AbortSignal): Promise<Lease<Session>> {
     signal.throwIfAborted();
-    const pooled = this.#takeReady() ?? (await this.#wait(signal));
-    this.#held.add(pooled);
-    pooled.live.session.process.stopKeepingStderr();
-    return this.#createLease(pooled);
+    const entry = this.#takeReady() ?? (await this.#wait(signal));
+    this.#held.add(entry);
+    entry.live.session.process.stopKeepingStderr();
+    return this.#createLease(entry);
   }
 
   /** Ends all processes, including those that a conversation holds, and removes their folders. */
@@ -105,40 +105,40 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     clearTimeout(this.#pauseTimer);
     for (const waiter of this.#waiters.splice(0)) waiter.refuse(this.#stop.signal.reason);
     await Promise.all(this.#starting);
-    for (const pooled of [...this.#ready.splice(0), ...this.#held]) this.#close(pooled);
+    for (const entry of [...this.#ready.splice(0), ...this.#held]) this.#close(entry);
     await Promise.all(this.#closing);
   }
 
-  /** Removes and returns the session that has been ready longest. Leaves out sessions whose processes have just ended. */
+  /** Removes and returns the session that has been ready longest. Closes sessions with a process that has just ended. */
   #takeReady(): ProcessEntry<Session> | undefined {
-    for (let pooled = this.#ready.shift(); pooled; pooled = this.#ready.shift()) {
-      if (pooled.live.session.process.isRunning) return pooled;
-      this.#close(pooled);
+    for (let entry = this.#ready.shift(); entry; entry = this.#ready.shift()) {
+      if (entry.live.session.process.isRunning) return entry;
+      this.#close(entry);
     }
     return undefined;
   }
 
-  #createLease(pooled: ProcessEntry<Session>): Lease<Session> {
+  #createLease(entry: ProcessEntry<Session>): Lease<Session> {
     let released = false;
     return {
-      session: pooled.live.session,
+      session: entry.live.session,
       reportBegun: () => this.#startMissing(),
       release: (endedWell) => {
         if (released) return;
         released = true;
-        this.#release(pooled, endedWell).catch((error: unknown) => {
+        this.#release(entry, endedWell).catch((error: unknown) => {
           this.#options.log.error({ err: error }, 'a CLI session could not be released');
         });
       },
     };
   }
 
-  async #release(pooled: ProcessEntry<Session>, endedWell: boolean): Promise<void> {
-    pooled.conversations += 1;
-    const isReusable = endedWell && !(await this.#mustBeReplaced(pooled));
-    this.#held.delete(pooled);
-    if (isReusable && !this.#stop.signal.aborted && pooled.live.session.process.isRunning) this.#addReady(pooled);
-    else this.#close(pooled);
+  async #release(entry: ProcessEntry<Session>, endedWell: boolean): Promise<void> {
+    entry.conversations += 1;
+    const isReusable = endedWell && !(await this.#mustBeReplaced(entry));
+    this.#held.delete(entry);
+    if (isReusable && !this.#stop.signal.aborted && entry.live.session.process.isRunning) this.#addReady(entry);
+    else this.#close(entry);
     this.#startMissing();
   }
 
@@ -152,8 +152,8 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   #wait(signal: AbortSignal): Promise<ProcessEntry<Session>> {
     return new Promise((resolve, reject) => {
       const stopWaiting = (): void => {
-        const at = this.#waiters.indexOf(waiter);
-        if (at !== -1) this.#waiters.splice(at, 1);
+        const index = this.#waiters.indexOf(waiter);
+        if (index !== -1) this.#waiters.splice(index, 1);
         signal.removeEventListener('abort', onAbort);
       };
       const onAbort = (): void => {
@@ -161,9 +161,9 @@ export class ProcessSet<Session extends { process: CliProcess }> {
         reject(signal.reason);
       };
       const waiter: Waiter<Session> = {
-        take: (pooled) => {
+        take: (entry) => {
           stopWaiting();
-          resolve(pooled);
+          resolve(entry);
         },
         refuse: (error) => {
           stopWaiting();
@@ -177,15 +177,15 @@ export class ProcessSet<Session extends { process: CliProcess }> {
   }
 
   /** Gives a ready session to the first waiter, or keeps it. */
-  #addReady(pooled: ProcessEntry<Session>): void {
+  #addReady(entry: ProcessEntry<Session>): void {
     const waiter = this.#waiters[0];
     if (!waiter) {
-      this.#ready.push(pooled);
+      this.#ready.push(entry);
       return;
     }
     // The session must count as held before the waiter runs.
-    this.#held.add(pooled);
-    waiter.take(pooled);
+    this.#held.add(entry);
+    waiter.take(entry);
   }
 
   #startMissing(): void {
@@ -216,9 +216,9 @@ export class ProcessSet<Session extends { process: CliProcess }> {
       this.#failures = 0;
       this.#failedStarts = 0;
       this.#reportHealth(true);
-      const pooled: ProcessEntry<Session> = { live, conversations: 0 };
-      void live.session.process.whenEnded.then(({ how }) => this.#onEnded(pooled, how));
-      this.#addReady(pooled);
+      const entry: ProcessEntry<Session> = { live, conversations: 0 };
+      void live.session.process.whenEnded.then(({ how }) => this.#onEnded(entry, how));
+      this.#addReady(entry);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       log.error({ err: error }, 'the CLI could not be started');
@@ -237,13 +237,15 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     this.#options.onHealth(healthy);
   }
 
-  /** Replaces a ready process that has ended. If a process ends while a conversation holds it, the conversation fails and releases it. */
-  #onEnded(pooled: ProcessEntry<Session>, how: string): void {
-    const at = this.#ready.indexOf(pooled);
-    if (at === -1) return;
-    this.#ready.splice(at, 1);
-    this.#options.log.warn({ how, stderr: pooled.live.session.process.stderr }, 'a CLI process has ended by itself');
-    this.#close(pooled);
+  /**
+   * Replaces a ready process that has ended. A held process that ends needs nothing here, because its conversation fails and releases it.
+   */
+  #onEnded(entry: ProcessEntry<Session>, how: string): void {
+    const index = this.#ready.indexOf(entry);
+    if (index === -1) return;
+    this.#ready.splice(index, 1);
+    this.#options.log.warn({ how, stderr: entry.live.session.process.stderr }, 'a CLI process has ended by itself');
+    this.#close(entry);
     this.#pauseStarts();
   }
 
@@ -258,8 +260,8 @@ export class ProcessSet<Session extends { process: CliProcess }> {
     }, ms);
   }
 
-  #close(pooled: ProcessEntry<Session>): void {
-    const closing = pooled.live.close();
+  #close(entry: ProcessEntry<Session>): void {
+    const closing = entry.live.close();
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }

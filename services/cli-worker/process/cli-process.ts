@@ -38,13 +38,13 @@ export class CliProcess {
   #stderrTail = Buffer.alloc(0);
   #failure: unknown;
   #hasEnded = false;
-  #knowsClientText = false;
+  #hasClientText = false;
 
   constructor({ command, args, cwd, environment, guard }: ProcessOptions) {
     const child = spawn(command, args, { cwd, env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     const group = child.pid;
-    if (group !== undefined) guard.watch(group);
+    if (group !== undefined) guard.add(group);
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
     this.whenEnded = promise;
     const onEnd = (how: string, ok = false): void => {
@@ -68,7 +68,7 @@ export class CliProcess {
     child.stdin.on('error', () => undefined);
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
-      if (!this.#knowsClientText) this.#stderrTail = Buffer.concat([this.#stderrTail, chunk]).subarray(-tailBytes);
+      if (!this.#hasClientText) this.#stderrTail = Buffer.concat([this.#stderrTail, chunk]).subarray(-tailBytes);
     });
   }
 
@@ -101,7 +101,7 @@ export class CliProcess {
 
   /** Drops standard error from now on. Call it before the process gets a client's text, which the process may print there. */
   stopKeepingStderr(): void {
-    this.#knowsClientText = true;
+    this.#hasClientText = true;
     this.#stderrTail = Buffer.alloc(0);
   }
 
@@ -122,7 +122,7 @@ export class CliProcess {
     return new RouterError('upstream_failed', `The CLI ${how}.`, { cause });
   }
 
-  /** Ends the process with SIGTERM, after two seconds with SIGKILL. Resolves when it has ended. */
+  /** Ends the process with SIGTERM, or with SIGKILL if it still runs after two seconds. Resolves when it has ended. */
   async end(): Promise<void> {
     this.endInput();
     this.#sendSignal('SIGTERM');
@@ -133,13 +133,13 @@ export class CliProcess {
     await this.whenEnded;
   }
 
-  /** Ends the process and everything that it has started with SIGKILL. */
+  /** Sends SIGKILL to the process and to everything that it has started. */
   kill(): void {
     if (!this.#hasEnded) this.#sendSignal('SIGKILL');
   }
 
   /**
-   * Waits for a result that depends on the process. When the signal aborts, kills the process, which ends the wait.
+   * Waits for a result of the process. When the signal aborts, kills the process, which ends the wait.
    * @throws the errors of `wait`
    * @throws the signal's reason
    */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** Maximum number of searches for processes. Several are needed, because a process may start another one before it is killed. */
-const maxLooks = 5;
+const maxSearches = 5;
 
 /**
  * Kills the remaining processes with this home folder. A process that a CLI has started in a session of its own is not in the CLI's process
@@ -9,7 +9,7 @@ const maxLooks = 5;
  * @param home folder that is the home of no other program
  */
 export async function endStragglers(home: string): Promise<void> {
-  for (let look = 0; look < maxLooks; look += 1) {
+  for (let search = 0; search < maxSearches; search += 1) {
     const remaining = await findProcesses(home);
     if (remaining.length === 0) return;
     for (const pid of remaining) kill(pid);

@@ -9,8 +9,8 @@ const newline = 0x0a;
 /**
  * Cuts a program's output into lines. Leaves out empty lines, and keeps an incomplete line until its end comes.
  * @param onLine called with each line, without the line break
- * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` if a line is too long, and the
- * errors of `onLine`.
+ * @returns a function that takes each piece of the output. It throws RouterError `upstream_failed` if a line is too long, and the errors of
+ * `onLine`.
  */
 export function createLineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
   let partial: Buffer[] = [];
@@ -37,9 +37,9 @@ export function createLineReader(onLine: (line: string) => void): (chunk: Buffer
 }
 
 /**
- * Reads output whose every line is a JSON object.
- * @returns a function to be called with each piece of the output. It throws RouterError `upstream_failed` for any other line. The error
- * does not repeat the line, which may be part of a client's answer.
+ * Reads output in which every line is a JSON object.
+ * @returns a function that takes each piece of the output. It throws RouterError `upstream_failed` for any other line. The error does not
+ * repeat the line, which may be part of a client's answer.
  */
 export function createJsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {
   return createLineReader((line) => {

@@ -4,15 +4,15 @@ import type { Writable } from 'node:stream';
 
 /**
  * Reads lines `+ group` and `- group` until its input ends, which happens when the worker ends for any reason. Then it kills the process
- * groups that are left, and removes the folder. On Linux it also kills processes in sessions of their own whose homes are in the folder.
+ * groups that are left, and removes the folder. On Linux it also kills processes outside these groups that have their home in the folder.
  * `kill -s KILL --` is the one form that every shell accepts; dash refuses `kill -KILL --`. A group that has ended by itself is no error.
  * SIGPIPE is ignored, because the reader of standard error may have ended with the worker.
  */
 const script = `
 trap '' PIPE
 groups=" "
-while read -r what group; do
-  case $what in
+while read -r sign group; do
+  case $sign in
     +) groups="$groups$group " ;;
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
@@ -24,7 +24,7 @@ for group in $groups; do
     *) echo "the process guard cannot kill group $group: $error" >&2 ;;
   esac
 done
-for look in 1 2 3 4 5; do
+for search in 1 2 3 4 5; do
   left=$(grep -lsaF -- "HOME=$1/" /proc/[0-9]*/environ)
   [ -n "$left" ] || break
   for file in $left; do
@@ -60,10 +60,10 @@ export class ProcessGuard {
   }
 
   /**
-   * Adds a process group.
+   * Adds a process group to the groups that the guard kills.
    * @param group id of the group, which is the id of its first process
    */
-  watch(group: number): void {
+  add(group: number): void {
     this.#child.stdin.write(`+ ${group}\n`);
   }
 

@@ -17,7 +17,7 @@ export interface ProcessSettings {
   workspace: Workspace;
   /** Names of the variables that this kind of CLI gets from the worker's environment: its keys and addresses. */
   allowedVariables: readonly string[];
-  /** Further variables with their values. They override those of the worker's environment. */
+  /** Further variables with their values. They override variables of the worker's environment. */
   variables: Record<string, string>;
 }
 

@@ -9,10 +9,7 @@ export interface Workspace {
   remove(): Promise<void>;
 }
 
-/**
- * Creates a workspace.
- * @param root folder of all workspaces of a worker
- */
+/** @param root folder of all workspaces of a worker */
 export async function createWorkspace(root: string): Promise<Workspace> {
   const folder = await mkdtemp(join(root, 's-'));
   const [home, cwd, tmp] = [join(folder, 'home'), join(folder, 'work'), join(folder, 'tmp')];

@@ -36,7 +36,7 @@ const openaiLikeProvider = {
 };
 
 /**
- * Providers at any other URL, one entry per upstream format. Only the shape of the model list is known. So requests are sent unchanged, and
+ * Providers at any other URL, one entry per upstream format. Only the shape of the model list is known, so requests are sent unchanged, and
  * models are assumed to have all capabilities except hosted tools.
  */
 export const customProviders: readonly [Provider, ...Provider[]] = [

@@ -23,7 +23,7 @@ export function findProviders(environment: Environment): FoundProvider[] {
 }
 
 /** Matches keys for the router itself, which its clients keep in the variables of the providers' SDKs. */
-const routerKey = /^(rtr_|user\.|team\.)/;
+const routerKeyPattern = /^(rtr_|user\.|team\.)/;
 
 /** Reads the provider's key from its usual variables. Returns undefined if none of them contains a key. */
 export function findProviderKey(
@@ -32,7 +32,7 @@ export function findProviderKey(
 ): { variable: string; key: string } | undefined {
   for (const variable of keyVariables) {
     const key = environment[variable]?.trim();
-    if (key !== undefined && key !== '' && !routerKey.test(key)) return { variable, key };
+    if (key !== undefined && key !== '' && !routerKeyPattern.test(key)) return { variable, key };
   }
   return undefined;
 }

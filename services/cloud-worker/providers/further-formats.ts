@@ -4,7 +4,7 @@ import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embed
 import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
 import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import type { FurtherFormat, Provider } from './provider.ts';
-import { servedFormats } from './served-format.ts';
+import { listServedFormats } from './served-format.ts';
 
 /** The embeddings format, for models whose names show that they return vectors and do nothing else. */
 export const guessedEmbeddings: FurtherFormat = {
@@ -28,7 +28,9 @@ export function withOperations(
   provider: Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>,
   model: ModelInfo,
 ): ModelInfo {
-  const operations = new Set<ModelOperation>(servedFormats(provider, model.id).map(({ format }) => format.operation));
+  const operations = new Set<ModelOperation>(
+    listServedFormats(provider, model.id).map(({ format }) => format.operation),
+  );
   const capabilities = operations.has('generate') ? model.capabilities : [];
   return { ...model, ...toAnnouncedOperations([...operations]), capabilities };
 }

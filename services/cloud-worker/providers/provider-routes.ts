@@ -3,7 +3,7 @@ import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts'
 import { findClientFormats, type Translation } from '#shared/translate/translation.ts';
 import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
 import type { Provider } from './provider.ts';
-import { servedFormats, type ProviderFormats, type ServedFormat } from './served-format.ts';
+import { listServedFormats, type ProviderFormats, type ServedFormat } from './served-format.ts';
 
 /** The translation of a client format into a format in which the provider serves a model. */
 export interface ProviderRoute extends UpstreamRoute, ServedFormat {}
@@ -23,9 +23,9 @@ export class ProviderRoutes {
   /** Returns the routes for a model and a client format, the preferred first: the client's own format, then in the provider's order. */
   list(id: string, client: string): readonly ProviderRoute[] {
     const key = `${client} ${id}`;
-    const known = this.#routes.get(key);
-    if (known) return known;
-    const routes = servedFormats(this.#provider, id)
+    const cached = this.#routes.get(key);
+    if (cached) return cached;
+    const routes = listServedFormats(this.#provider, id)
       .flatMap((served) => {
         const { path } = served.format;
         const found = this.#translations.filter(
@@ -33,7 +33,7 @@ export class ProviderRoutes {
         );
         return found.map((translation) => ({ ...served, translation, path, passesHeaders: translation.passesHeaders }));
       })
-      .toSorted((one, other) => Number(other.format.name === client) - Number(one.format.name === client));
+      .toSorted((a, b) => Number(b.format.name === client) - Number(a.format.name === client));
     this.#routes.set(key, routes);
     return routes;
   }
@@ -57,15 +57,15 @@ export function listClientFormats(
   { format, further = [] }: ProviderFormats,
   translations: readonly Translation[],
 ): string[] {
-  const all = [format, ...further.map((each) => each.format)];
-  return [...new Set(all.flatMap((each) => findClientFormats(translations, each)))];
+  const formats = [format, ...further.map((each) => each.format)];
+  return [...new Set(formats.flatMap((each) => findClientFormats(translations, each)))];
 }
 
 /**
  * Creates a function that returns the features of client requests that a model of the provider does not support. The worker announces
  * these features. The features of a pair of formats are computed once.
  */
-export function createLackedFeatures(
+export function createLackFinder(
   provider: ProviderFormats & Pick<Provider, 'takesFiles'>,
   translations: readonly Translation[],
 ): (id: string) => readonly string[] {

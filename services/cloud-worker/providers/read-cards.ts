@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Guess } from './provider.ts';
 
-/** All capabilities, for models of which nothing else is known. */
+/** All capabilities, for models about which nothing else is known. */
 export const allCapabilities: readonly Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 /** Fields of every card. */
@@ -50,13 +50,13 @@ export function createNameReader(guess: Guess): (answer: unknown) => ModelInfo[]
   return createCardReader(commonFields, ({ id }) => describeByName(id, guess));
 }
 
-/** Returns a model of which only the name is known; undefined if `guess` returns undefined. */
+/** Describes a model by its name alone; undefined if `guess` returns undefined. */
 export function describeByName(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };
 }
 
-/** Returns `stream` and those capabilities that are true. */
+/** Returns `stream` and the capabilities that are true. */
 export function capabilitiesIf(
   supported: Partial<Record<'tools' | 'vision' | 'thinking' | 'json', boolean | undefined>>,
 ): Capability[] {

@@ -81,8 +81,8 @@ function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, rep
 const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 'standard_only']);
 
 /**
- * Returns the request without a `service_tier` whose price differs from the listed price. Does not change `request`.
- * @param allowedTiers values with another price that clients may use nevertheless
+ * Returns the request without a `service_tier` that may cost more than the listed price. Does not change `request`.
+ * @param allowedTiers values with a higher price that clients may use
  */
 export function dropCostlyTier(request: JsonObject, allowedTiers: readonly string[]): JsonObject {
   const { service_tier: tier } = request;
@@ -92,8 +92,8 @@ export function dropCostlyTier(request: JsonObject, allowedTiers: readonly strin
 }
 
 /**
- * Limits `reasoning_effort` to values that the model accepts. For a model without thinking, which would refuse the field, the field is
- * removed. Levels that only the newest models of two vendors support become `high`.
+ * Limits `reasoning_effort` to values that the model accepts. For a model without thinking, the field is removed, because the model would
+ * refuse it. Levels that only the newest models of two vendors support become `high`.
  */
 export const limitedEffort: Adaptation = {
   description: '`reasoning_effort` up to `high`, and only for models that think',

@@ -15,16 +15,18 @@ export interface ServedFormat {
 export type ProviderFormats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 
 /** Returns the formats in which the provider serves a model, the main format first. The rules apply only to the main format. */
-export function servedFormats(provider: ProviderFormats, id: string): ServedFormat[] {
+export function listServedFormats(provider: ProviderFormats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
-  const servedFurther = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
+  const servedFurther = further
+    .map((each) => ({ ...each, role: each.serves(id) }))
+    .filter(({ role }) => role !== 'not');
   const formats = servedFurther.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
     format: other,
     compacts,
     encrypts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
-  if (servedFurther.some(({ how }) => how === 'only')) return formats;
+  if (servedFurther.some(({ role }) => role === 'only')) return formats;
   const adapt = (request: JsonObject, model: ModelInfo): JsonObject => {
     const ruledRequest = applyRules(request, rules);
     return adaptation?.apply(ruledRequest, model) ?? ruledRequest;

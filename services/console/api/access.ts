@@ -8,7 +8,9 @@ import { forbidden, notFound } from './api-failure.ts';
  */
 export type Relation = 'admin' | 'self' | 'team owner' | 'team member' | 'nobody';
 
-/** Whether a person may do an action. `hidden`: no, and the answer is 404, so that the person cannot find out that the resource exists. */
+/**
+ * Whether a person may do an action. `hidden`: no, and the answer is 404, so that the person does not learn whether the resource exists.
+ */
 export type Verdict = 'yes' | 'no' | 'hidden';
 
 const forAdmins = { admin: 'yes', self: 'no', 'team owner': 'no', 'team member': 'no', nobody: 'no' } as const;
@@ -30,13 +32,13 @@ export const access = {
   'key.change': forOwners,
   /** Give a key the class `high`, which is served before all others, even if the ceiling of the key's owner does not allow `high`. */
   'key.class.high': forAdmins,
-  /** Switch on the recording of a key's requests. For personal keys, `requireMayRecord` has another rule. */
+  /** Switch on the recording of a key's requests. For a personal key, `requireMayRecord` permits this only to the key's person. */
   'key.record': forTeamOwners,
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
   'team.make': forAdmins,
   /**
-   * Change a team, including its name. Only administrators may, because files for `rtr apply`, rules of providers and settings refer to a
+   * Change a team, including its name. This is for administrators, because files for `rtr apply`, sign-in rules and settings refer to a
    * team by its name.
    */
   'team.change': { ...forAdmins, nobody: 'hidden' },
@@ -52,8 +54,8 @@ export const access = {
   'batch.cancel': forOwners,
   'file.see': { ...forOwners, 'team member': 'yes' },
   /**
-   * Read the content of a file. Only its owner may, just as only its sender may read a request. An administrator counts as the owner of
-   * their own files.
+   * Read the content of a file. This is for the file's owner, just as a request is for its sender. `asMemberIfOwner` lets administrators
+   * read their own files.
    */
   'file.read': { ...forOwners, admin: 'no' },
   'file.delete': forOwners,
@@ -91,7 +93,7 @@ export interface Person {
  * Returns the relation of a person to a resource.
  * @param owner undefined if the resource belongs to no person or team
  */
-export function relationTo(person: Person, owner?: ResourceOwner): Relation {
+export function findRelation(person: Person, owner?: ResourceOwner): Relation {
   if (person.role === 'admin') return 'admin';
   if (owner?.kind === 'user') return owner.id === person.id ? 'self' : 'nobody';
   const role = owner && person.teams.get(owner.id);
@@ -99,9 +101,9 @@ export function relationTo(person: Person, owner?: ResourceOwner): Relation {
   return role === 'owner' ? 'team owner' : 'team member';
 }
 
-/** Returns whether a person may do an action. Also false if the resource is hidden from the person. */
+/** Returns true if a person may do an action, and false if the access rules say `no` or `hidden`. */
 export function mayDo(action: Action, person: Person, owner?: ResourceOwner): boolean {
-  const verdict: Verdict = access[action][relationTo(person, owner)];
+  const verdict: Verdict = access[action][findRelation(person, owner)];
   return verdict === 'yes';
 }
 
@@ -110,7 +112,7 @@ export function mayDo(action: Action, person: Person, owner?: ResourceOwner): bo
  * @throws ApiFailure 403, or 404 if the resource is hidden from the person
  */
 export function requireAccess(action: Action, person: Person, owner?: ResourceOwner): void {
-  const verdict: Verdict = access[action][relationTo(person, owner)];
+  const verdict: Verdict = access[action][findRelation(person, owner)];
   if (verdict === 'hidden') throw notFound();
   if (verdict === 'no') throw forbidden();
 }

@@ -10,14 +10,14 @@ export interface Actor extends Person {
   address: string;
   /** The id of the person's sign-in session at the console; undefined for a program. */
   sessionId?: string | undefined;
-  /** The admin token of a program. A token that was made at a command line, for example `ada@workstation`, belongs to nobody. */
+  /** The admin token of a program. A token with `madeAt` was made at a command line and belongs to nobody. */
   token?: ActingToken | undefined;
   /** The `tokenEpoch` of the person's record, see `UserRecord`. Absent: 0. */
   tokenEpoch?: number | undefined;
 }
 
-/** Returns the sender of this request. Works only after `requireSession` or `requireAdminToken`. */
-export function actorOf(response: Response): Actor {
+/** Returns the sender of this request, whom `requireSession` or `requireAdminToken` must have identified before. */
+export function getActor(response: Response): Actor {
   return response.locals['actor'] as Actor;
 }
 

@@ -1,8 +1,8 @@
 import { json, Router } from 'express';
-import { answerFailure } from './answer-failure.ts';
+import { createFailureHandler } from './create-failure-handler.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
-import { apiPage } from './operations/api-page.ts';
+import { createApiPage } from './operations/api-page.ts';
 import { mountOperations } from './operations/mount-operations.ts';
 import { createOpenApiDocument } from './operations/openapi-document.ts';
 import type { Operation } from './operations/operation.ts';
@@ -13,7 +13,7 @@ const maxBodyBytes = 1024 * 1024;
 
 /**
  * Creates the routes of the Admin API, which are mounted at `/api/admin/v1`. They serve the console's operations to programs with an admin
- * token. The OpenAPI document of these operations is served to everybody.
+ * token. The OpenAPI document of these operations needs no token.
  */
 export function createAdminApi(
   parts: AdminTokenParts & Pick<ApiParts, 'log'>,
@@ -26,16 +26,16 @@ export function createAdminApi(
     next();
   });
   routes.get('/openapi.json', (_, response) => {
-    // The document is built at the first request for it, so that the process does not start later because of it.
+    // The document is built at the first request for it, because building it would delay the start of the process.
     document ??= Buffer.from(JSON.stringify(createOpenApiDocument(operations)));
     response.type('application/json').send(document);
   });
-  routes.use(apiPage());
+  routes.use(createApiPage());
   routes.use(requireAdminToken(parts), json({ limit: maxBodyBytes }));
   routes.use(mountOperations(operations, { pageSize: defaultPageSize, permit: requireScope }));
   routes.use(() => {
     throw new ApiFailure(404, 'not_found', 'There is no such operation. /api/admin/v1/openapi.json lists them all.');
   });
-  routes.use(answerFailure(parts.log));
+  routes.use(createFailureHandler(parts.log));
   return routes;
 }

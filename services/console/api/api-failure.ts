@@ -3,7 +3,7 @@ export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly status: number;
   readonly code: string;
-  /** The name of the invalid input in the contract. */
+  /** The contract's name for the invalid input. */
   readonly field: string | undefined;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter: number | undefined;

@@ -10,17 +10,21 @@ import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { KnownDevices } from './session/known-devices.ts';
 import type { Actor } from './actor.ts';
 
-/** What the routes and operations of the API depend on. */
+/** The dependencies of the routes and operations of the API. */
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
   /**
    * Returns what is wrong with a password; undefined for a good password. Calls are queued, and the queue serves client addresses in turn.
-   * @param known the person's name and e-mail address
+   * @param personalTexts the person's name and e-mail address, which make a password easier to guess
    */
-  judgePassword: (clientAddress: string, password: string, known: readonly string[]) => Promise<string | undefined>;
+  judgePassword: (
+    clientAddress: string,
+    password: string,
+    personalTexts: readonly string[],
+  ) => Promise<string | undefined>;
   /**
-   * Tells every ingress that a key, or all keys of a person or team, have changed. Never throws.
+   * Notifies every ingress that a key, or all keys of a person or team, have changed. Never throws.
    * @param changed the id of a key, or `user:<id>` or `team:<id>`
    */
   announce: (changed: string) => Promise<void>;
@@ -28,7 +32,7 @@ export interface ApiParts {
   devices: KnownDevices;
   secondFactors: SecondFactorStore;
   externals: Pick<ExternalAccounts, 'unlink' | 'readProviders'>;
-  /** The recorded requests, and whether recording can be switched on. */
+  /** The recorded requests, whether recording can be switched on (`isOn`), and whether recordings are also sent as traces (`isTraced`). */
   recordings: { store: Recordings; isOn: boolean; isTraced: boolean };
   signIn: () => SignInSettings;
   /** Returns the address of the page that signs a person out at a provider; undefined when the provider has none or does not answer. */
@@ -42,7 +46,7 @@ type AuditActor = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'add
 /**
  * Writes a change into the audit trail and, with ids only, into the log. The trail keeps a limited number of each member's changes; the
  * operator decides how long the log is kept. A failure to write the trail is logged and not thrown, because the change is already made.
- * @param actor null if no person or program made the change, but the router itself
+ * @param actor null if the router itself made the change
  */
 export async function writeAudit(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,

@@ -1,5 +1,5 @@
 import { json, Router, type RequestHandler } from 'express';
-import { answerFailure } from './answer-failure.ts';
+import { createFailureHandler } from './create-failure-handler.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
@@ -36,8 +36,7 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   const readBody = json({ limit: maxBodyBytes, inflate: false });
-  // Operations with a larger limit read the body themselves, after the sender is identified, because only signed-in people may send so
-  // much.
+  // Operations with a larger limit read the body themselves, after the sender is identified: only signed-in people may send large bodies.
   const pathsWithLargeBodies = new Set(
     parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path),
   );
@@ -52,10 +51,10 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
   routes.use(secondFactorRoutes({ ...parts, isDemanded }), sessionListRoutes(parts), requireSecondFactor(isDemanded));
   routes.use(profileRoutes(parts), deletionRoutes(parts));
   routes.use(mountOperations(parts.operations, { pageSize: Infinity }));
-  for (const further of parts.signedInRoutes) routes.use(further);
+  for (const handler of parts.signedInRoutes) routes.use(handler);
   routes.use(() => {
     throw new ApiFailure(404, 'not_found', 'There is nothing here.');
   });
-  routes.use(answerFailure(parts.log));
+  routes.use(createFailureHandler(parts.log));
   return routes;
 }

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 
-/** The number of records that are read, given the names of their people and keys, and written together, unless a file sets another one. */
+/** The number of records that are read and written together, unless the file sets `recordsAtOnce`. */
 const defaultRecordsAtOnce = 200;
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
@@ -17,7 +17,7 @@ export interface ExportFile<T> {
   toText: (each: T, index: number) => string;
   /** The text after the last record. */
   tail: string;
-  /** The number of records that are in memory at the same time; absent: 200. */
+  /** The maximum number of records that are in memory at the same time. Absent: 200. */
   recordsAtOnce?: number;
 }
 

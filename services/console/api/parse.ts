@@ -6,8 +6,8 @@ import { ApiFailure } from './api-failure.ts';
  * Parses an input with a schema.
  * @throws ApiFailure 400 that names the first invalid field
  */
-export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
-  const { success, data, error } = schema.safeParse(sent ?? {}, { error: describeIssueInSentence });
+export function parse<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+  const { success, data, error } = schema.safeParse(input ?? {}, { error: describeIssueInSentence });
   if (success) return data;
   const [issue] = error.issues;
   const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);

@@ -21,7 +21,7 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
   workers: LiveWorkers;
   history: Pick<WorkerHistory, 'list'>;
   registry: () => Pick<Registry, 'models' | 'auto'>;
-  known: ModelFacts;
+  modelFacts: ModelFacts;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'
  * workers.
  */
 export function workerOperations(parts: WorkerOperationsParts): Operation[] {
-  const { accounts, broker, workers, history, registry, known } = parts;
+  const { accounts, broker, workers, history, registry, modelFacts } = parts;
   return [
     listOperation({
       path: '/workers',
@@ -72,7 +72,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       answer: z.array(servedModelSchema),
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);
-        const models = listServedModels(workers.pools(), registry(), known);
+        const models = listServedModels(workers.pools(), registry(), modelFacts);
         return person ? markNotPermitted(models, readKeyPermits(identityOfPerson(person))) : models;
       },
     }),

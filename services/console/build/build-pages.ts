@@ -5,17 +5,17 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { buildFolder } from '#shared/core/built-folder.ts';
-import { pagesFolder, pagesSource, pagesStamp } from './pages-stamp.ts';
+import { pagesFolder, pagesSource, computePagesStamp } from './pages-stamp.ts';
 
 /** A file of fewer bytes is not compressed, because it fits one packet anyway. */
 const smallBytes = 1_400;
 
 /**
- * Builds the console's pages, each file also in compressed form. Then it replaces the served folder as a whole.
+ * Builds the console's pages, each file plain and compressed, and then replaces the served folder as a whole.
  * @param root the project's folder
  */
 export async function buildPages(root: string): Promise<void> {
-  await buildFolder(join(root, pagesFolder), pagesStamp(root), async (draft) => {
+  await buildFolder(join(root, pagesFolder), computePagesStamp(root), async (draft) => {
     await build({
       root: join(root, pagesSource),
       configFile: false,

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { pagesAreBuilt } from './pages-stamp.ts';
+import { arePagesBuilt } from './pages-stamp.ts';
 
-/** Milliseconds after which a build is stopped. They suffice on a slow machine. */
+/** Milliseconds after which a build is stopped. A slow machine needs less. */
 const buildMs = 120_000;
 
 /**
  * Builds the console's pages unless they are up to date. The build runs in a process of its own, which ends when the signal aborts.
- * @returns undefined, or a sentence that says why they are not built
+ * @returns undefined, or a sentence that says why the pages are not built
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {
-  if (pagesAreBuilt(root)) return undefined;
+  if (arePagesBuilt(root)) return undefined;
   const child = spawn(process.execPath, [join(root, 'services', 'console', 'main.ts')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]),

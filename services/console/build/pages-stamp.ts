@@ -3,17 +3,17 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBuilt } from '#shared/core/built-folder.ts';
 
-/** The folder of the pages' sources, below the project's. */
+/** The folder of the pages' sources, relative to the project's folder. */
 export const pagesSource = join('services', 'console', 'web');
 
-/** The folder of the built pages, below the project's. */
+/** The folder of the built pages, relative to the project's folder. */
 export const pagesFolder = join(pagesSource, 'dist');
 
-/** The folders of the sources, of what they import, and of the build. */
+/** The folders with the pages' sources, the files that they import, and the build. */
 const sources = [pagesSource, join('services', 'console', 'contract'), join('services', 'console', 'build'), 'shared'];
 
-/** Returns a digest of everything that a build depends on: the pages' sources, what they import, and the versions of all packages. */
-export function pagesStamp(root: string): string {
+/** Computes a digest of everything that a build depends on: the pages' sources, their imports, and the versions of all packages. */
+export function computePagesStamp(root: string): string {
   const digest = createHash('sha256');
   for (const folder of sources) {
     const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -24,6 +24,6 @@ export function pagesStamp(root: string): string {
   return digest.update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
 }
 
-export function pagesAreBuilt(root: string): boolean {
-  return isBuilt(join(root, pagesFolder), pagesStamp(root));
+export function arePagesBuilt(root: string): boolean {
+  return isBuilt(join(root, pagesFolder), computePagesStamp(root));
 }

@@ -11,8 +11,8 @@ import { recordingStateSchema } from './recordings.ts';
  *
  * Every request except GET carries the header `x-csrf-token` with the session's token.
  *
- * The Admin API answers with the schemas in this file, and its document is generated from them. Requests are described by the operations
- * themselves, in `api/`.
+ * The Admin API answers with the schemas in this file, and its document is generated from them. The operations in `api/` describe the
+ * requests.
  */
 
 const userRoles = ['admin', 'member'] as const;
@@ -100,7 +100,7 @@ export const keySchema = keySettingsSchema
       .enum(priorityClasses)
       .exactOptional()
       .describe(
-        'The class of requests with the key, if the owner of the key may not, or no longer, use the class of the key.',
+        "The class of requests with the key. Present if it differs from `class`, because the key's owner may not use that class.",
       ),
     masked: z.string().describe('The key as it is displayed: everything but the middle of the secret.'),
     createdAt: time,
@@ -132,7 +132,7 @@ export const keySchema = keySettingsSchema
   .meta({ id: 'Key' });
 
 /**
- * `GET /keys`: the person's own keys and those of their teams; for an admin, all keys. `POST /keys` with a NewKey answers `{ key, raw }`.
+ * `GET /keys`: the keys of the person and of their teams; for an admin, all keys. `POST /keys` with a NewKey answers `{ key, raw }`.
  * `PATCH /keys/<id>` with a part of KeySettings answers the key; null removes `expiresAt`, `models`, `tiers` or `tools`.
  * `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same settings, lets the old key expire after that time, and answers
  * `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
@@ -191,10 +191,10 @@ export const userSchema = z
   .meta({ id: 'Person' });
 
 /**
- * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody else's (admins). `PATCH /account`
- * `{ name?, alertEmails? }` changes one's own name, and whether one gets alerts by e-mail. `POST /account/email` `{ email, password }`
- * changes one's own address. `PATCH /users/<id>/profile` `{ name?, email? }` (admins) changes a name or an address; the current address
- * as `email` marks the address as confirmed.
+ * `DELETE /account` `{ password }` deletes the signed-in person, `DELETE /users/<id>` somebody else (admins). `PATCH /account`
+ * `{ name?, alertEmails? }` changes the signed-in person's name, and whether they get alerts by e-mail. `POST /account/email`
+ * `{ email, password }` changes their address. `PATCH /users/<id>/profile` `{ name?, email? }` (admins) changes a person's name or address;
+ * the current address as `email` marks the address as confirmed.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`;
  * `DELETE /users/<id>/external-account` unlinks a person's account at an identity provider (409: there is none).
@@ -224,7 +224,7 @@ export const teamSchema = z
   .meta({ id: 'Team' });
 
 /**
- * `GET /teams`: one's own teams; for an admin, all teams. `POST /teams` `{ name }` (admins). `PATCH /teams/<id>`
+ * `GET /teams`: the person's teams; for an admin, all teams. `POST /teams` `{ name }` (admins). `PATCH /teams/<id>`
  * `{ name?, limits?, weight?, ceiling?, records? }` (admins; `records` alone: owners too). `DELETE /teams/<id>` (admins) also revokes the
  * team's keys.
  * `POST /teams/<id>/members` `{ email, role }` adds a person with an account (404 `no_account`), `PUT /teams/<id>/members/<user>`

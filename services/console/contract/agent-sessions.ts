@@ -4,8 +4,8 @@ import { ownerSchema } from './batches.ts';
 
 /*
  * The contract between the console's pages and its API: agent sessions. The rules of `account.ts` apply. Whoever may see a request may see
- * its agent session: members see their own sessions and those of their teams, and admins see all. The API returns nothing of a prompt or
- * of the answer to one.
+ * its agent session: members see their own sessions and the sessions of their teams, and admins see all. The API returns no prompts and no
+ * answers to prompts.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -44,12 +44,12 @@ const modelSums = z.object({
   model: z
     .string()
     .describe(
-      'The model that served, or that was asked for if none served. Empty for all models that came after the maximum number of models was counted separately.',
+      'The model that served the turns, or the requested model if none served. Empty for the sum over all models beyond the maximum number that is counted separately.',
     ),
   rule: z
     .string()
     .exactOptional()
-    .describe('The place in the registry of the rule that chose the model, if a rule did.'),
+    .describe('The place in the registry of the rule that chose the model. Absent if no rule chose it.'),
   tier: z.string().exactOptional(),
   sums: modelCounts,
 });
@@ -73,7 +73,7 @@ export type RunningTurn = z.output<typeof running>;
 export const agentSessionSchema = z
   .object({
     id: z.string(),
-    name: z.string().describe('What the client calls the session.'),
+    name: z.string().describe("The client's name for the session."),
     program: z.enum(agentPrograms).describe('`other` for any client that names the session in `x-rtr-session`.'),
     owner: ownerSchema.describe(
       'The person or team that the key of its turns belongs to, or a key that belongs to nobody.',
@@ -94,12 +94,12 @@ const agent = z.object({
   id: z
     .string()
     .exactOptional()
-    .describe('Absent for all agents that came after the maximum number of agents was counted separately.'),
+    .describe('Absent for the sum over all agents beyond the maximum number that is counted separately.'),
   parent: z
     .string()
     .exactOptional()
-    .describe('The agent that has started this one. Absent if the agent that talks to the person has.'),
-  type: z.string().exactOptional().describe('What its program calls this type of agent, for example `Explore`.'),
+    .describe('The agent that started this agent. Absent if the agent that talks to the person started it.'),
+  type: z.string().exactOptional().describe("The program's name for this type of agent, for example `Explore`."),
   startedAt: time.exactOptional(),
   lastAt: time.exactOptional(),
   sums: sessionSumsSchema,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /*
  * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
  *
- * The owner of a batch or file is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own batches and
- * files, and those of their teams. An administrator sees all. Only the person, or the owners of the team, may read the content of a file.
+ * The owner of a batch or file is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees the batches and files
+ * of their own and of their teams. An administrator sees all. Only the person, or the owners of the team, may read the content of a file.
  *
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
@@ -22,7 +22,7 @@ export const batchSchema = z
     id: z.string(),
     owner: ownerSchema,
     endpoint: z.string().describe('The endpoint that serves its lines, for example `/v1/chat/completions`.'),
-    model: z.string().exactOptional().describe('The model that its first line asks for.'),
+    model: z.string().exactOptional().describe('The model that its first line requests.'),
     state: z.enum(['validating', 'running', 'finishing', 'ended', 'failed']),
     createdAt: time,
     runningAt: time.exactOptional(),
@@ -64,7 +64,7 @@ export const batchDetailsSchema = batchSchema
     problems: z
       .array(z.object({ code: z.string(), message: z.string().exactOptional(), line: z.number().exactOptional() }))
       .describe(
-        'The errors of its input, because of which it has failed. A message may quote the input, and is absent for people who may not read the input.',
+        'The errors in its input that made the batch fail. A message may quote the input, and is absent for people who may not read the input.',
       ),
     firstErrors: z
       .array(z.object({ code: z.string(), line: z.number().exactOptional() }))
@@ -105,7 +105,7 @@ export const fileListSchema = z
   .meta({ id: 'FileList' });
 
 /**
- * `GET /files?owner=<owner>&limit=<1..500>&after=<id>`: a FileList, the newest first. `GET /files/<id>/content?owner=<owner>` is the
- * content, to be saved; `DELETE /files/<id>?owner=<owner>` deletes the file.
+ * `GET /files?owner=<owner>&limit=<1..500>&after=<id>`: a FileList, the newest first. `GET /files/<id>/content?owner=<owner>` downloads the
+ * content; `DELETE /files/<id>?owner=<owner>` deletes the file.
  */
 export type FileList = z.output<typeof fileListSchema>;

@@ -35,9 +35,10 @@ export interface Overview {
 }
 
 /**
- * A failed request with its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote
- * the prompt. `event: failures` contains the last 50 failures, newest first. An administrator gets the failures of everybody. A member gets
- * those of requests with their personal keys and from their own pages. Failures of team keys are in the team's usage.
+ * A failed request with its time, its code of the error table, and its worker. Never contains an upstream's message, which may quote the
+ * prompt. `event: failures` contains the last 50 failures, newest first. An administrator gets the failures of everybody. A member gets the
+ * failures of requests with their personal keys and from their own pages. The failures of requests with team keys are in the
+ * team's usage.
  */
 export interface Failure {
   at: number;
@@ -62,8 +63,8 @@ export interface RefusalCounts {
 
 /**
  * `incompatible`: the worker and the ingress share no version of the broker contract. `failing`: the worker takes no jobs, or one at a
- * time, because its upstream fails. `ejected`: the worker takes jobs, but the ingress gives it none, because they fail or are slow while
- * those of its peers do not.
+ * time, because its upstream fails. `ejected`: the worker takes jobs, but the ingress gives it none, because its jobs fail or are slow
+ * while the jobs of its peers do not.
  */
 export type WorkerState = (typeof workerStates)[number];
 
@@ -150,7 +151,7 @@ export type GoneWorker = z.output<typeof goneWorkerSchema>;
  */
 export type LiveWorkerFacts = z.output<typeof workerSchema>;
 
-/** The waiting requests of one lane, or of one tier and class outside every lane. */
+/** The waiting requests of one lane or, if no lane can serve them now, of one tier and class. */
 export interface QueuedLane {
   tier: Tier;
   /** Absent for requests that no worker of the tier can serve right now. */
@@ -159,7 +160,7 @@ export interface QueuedLane {
   waiting: number;
 }
 
-/** What has changed since the workers of the previous event: the new and changed workers, and the ids of those that have gone. */
+/** The changes since the workers of the previous event: the new and changed workers, and the ids of the workers that have gone. */
 export interface WorkersChange {
   changed: LiveWorkerFacts[];
   gone: string[];

@@ -17,7 +17,7 @@ export interface WaitingProgram {
 /** `GET /programs`: the programs of the signed-in person; `DELETE /programs/<id>` signs a program out. */
 export interface SignedInProgram extends WaitingProgram {
   id: string;
-  /** The team whose account the program uses; absent: the person's own. */
+  /** The team that the program's requests count for; absent: the person. */
   team?: { id: string; name: string };
   /** The time at which the program last got an access token. */
   usedAt: number;

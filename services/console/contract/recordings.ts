@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { recordingFactsSchema } from '#shared/accounts/recordings/recording.ts';
 
 /*
- * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. A recording is visible to the
- * person or the owners of the team whose key sent the request, and to administrators. For all others it does not exist. Reading a
- * recording of somebody else, or of a team, writes an entry into the audit trail.
+ * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. The person who owns the key of a
+ * request may see its recording. For a team's key, the owners of the team may see it. Administrators may see all recordings. For everybody
+ * else a recording does not exist. Reading a recording of somebody else, or of a team, writes an entry into the audit trail.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -19,7 +19,7 @@ export const recordingStateSchema = z
       .describe('The name of the person who has switched recording on. Absent: the name is no longer known.'),
     since: time,
   })
-  .meta({ id: 'RecordingState', description: 'For what recording is switched on, by whom, and since when.' });
+  .meta({ id: 'RecordingState', description: 'What recording is switched on for, by whom, and since when.' });
 
 export type RecordingState = z.output<typeof recordingStateSchema>;
 
@@ -31,7 +31,7 @@ export const recordingSwitchSchema = recordingStateSchema
   })
   .meta({ id: 'RecordingSwitch' });
 
-/** `GET /recording-switches`: the switches that are on, of the person's keys, of their teams, and of single keys of these teams. */
+/** `GET /recording-switches`: the switches that are on for the person's keys, for their teams, and for single keys of these teams. */
 export type RecordingSwitchAnswer = z.output<typeof recordingSwitchSchema>;
 
 export const recordingSchema = recordingFactsSchema
@@ -39,7 +39,7 @@ export const recordingSchema = recordingFactsSchema
     storedAs: z
       .string()
       .describe(
-        'The owner of what the key of the request stores. Send it to select one of several recordings with the same id.',
+        'The owner that the recording is stored under. Send it to select one of several recordings with the same id.',
       ),
     expiresAt: time,
     recordedBy: z.string().describe('The name of the person, team or router key that the request came from.'),
@@ -62,5 +62,7 @@ export const wholeRecordingSchema = recordingSchema
   })
   .meta({ id: 'WholeRecording', description: 'A recorded request with its content.' });
 
-/** `GET /recordings/<request id>?storedAs=`; `GET /recordings/export` writes everything that a list would contain. */
+/**
+ * `GET /recordings/<request id>?storedAs=` answers one; `GET /recordings/export` writes all that a list with the same query would contain.
+ */
 export type RecordingWithContent = z.output<typeof wholeRecordingSchema>;

@@ -7,7 +7,7 @@ const refusedBy = z.object({
   key: z
     .object({ id: z.string(), name: z.string() })
     .exactOptional()
-    .describe('The id `other` stands for all keys that came after the maximum number of keys was counted separately.'),
+    .describe('The id `other` stands for all keys beyond the maximum number that is counted separately.'),
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
 });
 
@@ -25,7 +25,7 @@ export const refusalSampleSchema = refusedBy
     model: z
       .string()
       .optional()
-      .describe('The model that the request asked for. Absent if it was not read or does not look like a name.'),
+      .describe('The requested model. Absent if it was not read or does not look like a name.'),
     message: z.string().optional().describe("The error's message. Absent if it could quote the request."),
   })
   .meta({ id: 'RefusalSample', description: 'A single refused request.' });
@@ -53,13 +53,13 @@ export const refusalReportSchema = z
     total: z.number(),
     samples: z
       .array(refusalSampleSchema)
-      .describe('A few of the newest refused requests: of each key and code, at most one per minute.'),
+      .describe('A few of the newest refused requests, at most one for each key, code and minute.'),
   })
   .meta({ id: 'RefusalReport' });
 
 /**
  * `GET /usage/refusals?from=<ms>&to=<ms>&step=hour|day|month&by=<RefusalGroup>`, with the optional filters `code=`, `key=`, `team=` and
- * `user=`: the requests that were answered with an error before a worker got them. No other count of usage contains them. `step`
+ * `user=`: the requests that were answered with an error before a worker got them. No other answer about usage counts them. `step`
  * defaults to `day` and `by` to `code`. Hours are kept for eight days, days for 90.
  */
 export type RefusalReport = z.output<typeof refusalReportSchema>;

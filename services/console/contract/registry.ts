@@ -17,7 +17,7 @@ export const registryStateSchema = z
     version: z.number().describe('The number of the newest version. 0 for a file, and if there is no version.'),
     etag: z.string().describe('Changes whenever the registry changes.'),
     config: config.describe(
-      'The registry as JSON. Of a file, only the sections that name models and prices, because the others may contain secrets.',
+      'The registry as JSON. For a file, only the sections that name models and prices, because the other sections may contain secrets.',
     ),
     text: z.string().exactOptional().describe('The registry as it was written, with its comments. Absent for a file.'),
     inUse: z

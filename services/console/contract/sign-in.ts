@@ -12,8 +12,8 @@ export interface SignInWays {
 }
 
 /**
- * The code of the 503 for a request of a person whose provider has not answered for too long. The session continues once the provider
- * answers or the person signs in again.
+ * The code of the 503 for a request of a person after the person's provider has not answered for too long. The session continues once the
+ * provider answers or the person signs in again.
  */
 export const providerAway = 'provider_away';
 
@@ -28,7 +28,7 @@ export const signInFailures = {
   unavailable: 'The router cannot sign you in now. Try again soon.',
   no_provider: 'There is no such way in any more. Choose another one.',
   signed_out: 'You were signed out meanwhile. Sign in again.',
-  [localAccountsOff]: 'By now, people sign in here with their company account only. Sign in with yours.',
+  [localAccountsOff]: 'People now sign in here with their company account only. Sign in with yours.',
   failed: 'The router failed. Its log says why.',
   no_address: 'Your provider did not say which e-mail address you have.',
   not_verified: 'Your provider has not verified your e-mail address.',

@@ -3,13 +3,13 @@ import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 /*
- * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees their own requests
- * and those of their teams. An admin sees all.
+ * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees the requests of
+ * their own and of their teams. An admin sees all.
  */
 
 export const time = z.number().describe('Milliseconds since 1970.');
-const count = z.number().exactOptional();
-/** The period of sums. Requests belong to the period in which they began. */
+const optionalPrice = z.number().exactOptional();
+/** The period of sums. A request belongs to the period in which it began. */
 export const period = {
   from: time.describe('The beginning of the period, in milliseconds since 1970.'),
   to: time.describe('The end of the period, in milliseconds since 1970. This millisecond is not part of it.'),
@@ -49,7 +49,7 @@ export const usageReportSchema = z
 
 /**
  * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`, `user=`, `tier=` and
- * `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them, and the answer contains the rounded times.
+ * `purpose=`. Days and months are in UTC; `from` and `to` are rounded outwards to them, and the answer contains the rounded times.
  */
 export type UsageReport = z.output<typeof usageReportSchema>;
 
@@ -109,12 +109,12 @@ export const usageRequestSchema = z
     owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
     format: z.string().describe('The client format.'),
     operation: z.string(),
-    asked: z.string().describe('The name that the client asked for. `model` is the model that served.'),
+    asked: z.string().describe('The model name that the client requested. `model` is the model that served.'),
     purpose: z.string().optional().describe('What the request was sent for, if that is known.'),
     turn: z
       .object({
         program: z.enum(agentPrograms),
-        session: z.string().describe('What the client calls the session.'),
+        session: z.string().describe("The client's name for the session."),
         agent: z.string().optional(),
         parent: z.string().optional(),
         type: z.string().optional(),
@@ -123,7 +123,7 @@ export const usageRequestSchema = z
           .object({ ms: z.number(), longest: z.array(z.object({ name: z.string(), ms: z.number() })) })
           .optional()
           .describe(
-            "Milliseconds that the client's own tools took before the request: in all, and those that took longest.",
+            "Milliseconds that the client's own tools took before the request: in total, and for the slowest tools.",
           ),
       })
       .optional()
@@ -135,7 +135,10 @@ export const usageRequestSchema = z
       .describe(
         'Its prompt and answer were recorded. The recording may be deleted by now. Absent: they were not recorded.',
       ),
-    rule: z.string().optional().describe('The place in the registry of the rule that chose the model, if a rule did.'),
+    rule: z
+      .string()
+      .optional()
+      .describe('The place in the registry of the rule that chose the model. Absent if no rule chose it.'),
     model: z.string().optional(),
     tier: z.enum(tiers).optional(),
     worker: z.string().optional(),
@@ -158,7 +161,7 @@ export const usageRequestSchema = z
       .array(attemptSchema)
       .optional()
       .describe(
-        'Its attempts, oldest first; of many attempts, only the first few and the last. Absent if there were none.',
+        'Its attempts, oldest first. Contains only the first few and the last of many attempts. Absent if there were none.',
       ),
     cursor: z.string().exactOptional().describe('Send it as `before` for the requests that follow in the list.'),
   })
@@ -190,7 +193,7 @@ const percentilesSchema = z.object({ p50: z.number(), p95: z.number() }).meta({
   description: 'Percentiles in milliseconds. They are estimated, and are off by at most about a tenth.',
 });
 
-const thingSchema = z.object({
+const entrySchema = z.object({
   id: z.string(),
   name: z.string(),
   owner: z.string().exactOptional().describe('For a key, the name of the person or team that the key belongs to.'),
@@ -200,7 +203,7 @@ const thingSchema = z.object({
   cost: z.number().describe('US dollars.'),
 });
 
-export type UsageThing = z.output<typeof thingSchema>;
+export type UsageThing = z.output<typeof entrySchema>;
 
 export const usageOverviewSchema = z
   .object({
@@ -213,10 +216,10 @@ export const usageOverviewSchema = z
     firstTokenMs: percentilesSchema.exactOptional().describe('Absent if no request had a first token.'),
     totalMs: percentilesSchema.exactOptional(),
     models: z
-      .array(thingSchema)
+      .array(entrySchema)
       .describe('The ten models with the most requests. `other` stands for all models that were counted together.'),
-    keys: z.array(thingSchema),
-    workers: z.array(thingSchema),
+    keys: z.array(entrySchema),
+    workers: z.array(entrySchema),
   })
   .meta({ id: 'UsageOverview' });
 
@@ -230,7 +233,7 @@ export const limitUseSchema = z
   .object({
     party: z
       .string()
-      .describe('`key:<id>`, `user:<id>` or `team:<id>`. Of keys that have replaced one another, the newest key.'),
+      .describe('`key:<id>`, `user:<id>` or `team:<id>`. For keys that have replaced one another, the newest key.'),
     name: z.string(),
     limits: z.array(
       z.object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: time.exactOptional() }),
@@ -245,14 +248,14 @@ export const priceSchema = z
   .object({
     model: z.string(),
     input: z.number(),
-    cachedInput: count,
-    cacheWrite: count,
-    hourCacheWrite: count.describe('For input that stays in the cache for an hour.'),
+    cachedInput: optionalPrice,
+    cacheWrite: optionalPrice,
+    hourCacheWrite: optionalPrice.describe('For input that stays in the cache for an hour.'),
     output: z.number(),
-    image: count,
-    second: count,
-    characters: count,
-    search: count,
+    image: optionalPrice,
+    second: optionalPrice,
+    characters: optionalPrice,
+    search: optionalPrice,
     asOf: z
       .string()
       .exactOptional()
@@ -264,7 +267,7 @@ export const priceSchema = z
   .meta({
     id: 'Price',
     description:
-      'US dollars per million tokens, and where a model has such prices, per picture, second, million characters or web search.',
+      'US dollars per million tokens. Some models also have prices per picture, second, million characters or web search.',
   });
 
 /** `GET /prices`; `PUT /prices/<model>` replaces the price of the shipped table, and `DELETE /prices/<model>` undoes that (admins). */

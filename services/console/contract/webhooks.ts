@@ -35,7 +35,7 @@ export const webhookSchema = webhookSettingsSchema
   .meta({ id: 'Webhook' });
 
 /**
- * `GET /webhooks`: the person's own endpoints and those of teams that they own; for an admin, all endpoints.
+ * `GET /webhooks`: the endpoints of the person and of the teams that they own; for an admin, all endpoints.
  * `POST /webhooks` with a NewWebhook answers `{ webhook, secret }`. The secret is shown only this once. `PATCH /webhooks/<id>` with a part
  * of WebhookSettings, or `{ enabled }`, answers the webhook. `POST /webhooks/<id>/rotate` `{ overlapMs }` makes a new secret, signs with
  * the previous one too for that time, and answers `{ webhook, secret }`. `DELETE /webhooks/<id>` removes it with its deliveries.
@@ -49,7 +49,7 @@ export const webhookWithSecretSchema = z
   })
   .meta({ id: 'WebhookWithSecret' });
 
-/** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people, and owners of a team those of the team. */
+/** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people. Owners of a team may create its webhooks. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
   teamId?: string;

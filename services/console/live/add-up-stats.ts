@@ -7,8 +7,8 @@ import type { Overview, QueuedLane, RefusalCounts } from '../contract/live.ts';
 const seconds = 60;
 
 /**
- * Adds up the stats of all ingress nodes. The last second of a node is the one in which it sent its stats. The stats are at most a few
- * seconds old, so the clocks of the nodes need not agree.
+ * Adds up the stats of all ingress nodes. The series are aligned by their last second, in which each node sent its stats. The stats are at
+ * most a few seconds old, so the clocks of the nodes need not agree.
  */
 export function addUpOverview(stats: readonly IngressStats[]): Overview {
   const firstTokenMs = addUpPercentiles(stats.map(({ firstToken }) => firstToken));
@@ -27,8 +27,8 @@ export function addUpOverview(stats: readonly IngressStats[]): Overview {
 /** Returns the waiting requests of all ingress nodes, by lane. Requests that no worker can serve right now have no pool. */
 export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
-  const all: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced }) => [...placed, ...unplaced]);
-  for (const lane of all) {
+  const allLanes: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced }) => [...placed, ...unplaced]);
+  for (const lane of allLanes) {
     const name = `${lane.tier}.${lane.pool ?? ''}.${lane.class}`;
     lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
   }

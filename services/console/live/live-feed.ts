@@ -7,7 +7,7 @@ import type { LiveWorkerFacts } from '../contract/live.ts';
 import { listWorkerFacts } from './worker-facts.ts';
 import { SentWorkers } from './sent-workers.ts';
 
-/** The kinds of events that are the same for every viewer. The events of the workers are too, but are sent as changes. */
+/** The kinds of events that are the same for every viewer. Events of workers are also the same, but are sent as changes. */
 const sharedKinds = ['overview', 'queue'] as const;
 type SharedKind = (typeof sharedKinds)[number];
 
@@ -17,13 +17,13 @@ type ViewerKind = (typeof viewerKinds)[number];
 
 const tickMs = 1_000;
 
-/** Milliseconds between two comments that keep proxies and browsers connected. With each comment the sign-in session is checked. */
-const heartbeatMs = 5_000;
+/** Milliseconds between two comments that keep proxies and browsers connected. Sign-in sessions are checked at the same times. */
+const keepAliveMs = 5_000;
 
-/** All people together may have this many open streams. */
+/** The maximum number of open streams of all people together. */
 const maxStreams = 500;
 
-/** One person may have this many open streams, in all sign-in sessions together. Each visible page has one. */
+/** The maximum number of open streams of one person, in all sign-in sessions together. Each visible page has one stream. */
 const maxStreamsOfPerson = 24;
 
 /** Makes a page that lost its stream connect again after a second. */
@@ -34,13 +34,13 @@ export interface PageStream {
   viewer: Viewer;
   /** Whether the page accepts `workers-changed`. A page loaded from an older release may not, and gets all workers after each change. */
   takesChanges: boolean;
-  /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
-  currentViewer: () => Promise<Viewer | undefined>;
+  /** Returns the person of the sign-in session with their current role; undefined once the session has ended. */
+  findCurrentViewer: () => Promise<Viewer | undefined>;
 }
 
 /**
- * The output of a stream. It ends streams whose pages read too slowly, and those that read nothing after their end. A page whose stream was
- * cut connects again.
+ * Writes a stream to a page. Disconnects a page that reads too slowly, or that does not read the rest of an ended stream. A disconnected
+ * page connects again.
  */
 export interface StreamOutput {
   write(text: string): void;
@@ -63,8 +63,8 @@ interface Snapshot {
 
 /**
  * Streams the state of the cluster to pages, at once and then after changes, at most once a second. Each event contains the whole state of
- * its kind. There may be thousands of workers, so after the first event of workers only the changed ones are sent. Nothing is read while no
- * page is connected.
+ * its kind. There may be thousands of workers, so later events of workers contain only the changed workers. Nothing is read while no page
+ * is connected.
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;
@@ -74,7 +74,7 @@ export class LiveFeed {
   readonly #sent = new Map<SharedKind, string>();
   readonly #workersSent = new SentWorkers();
   #timer: NodeJS.Timeout | undefined;
-  #lastHeartbeat = 0;
+  #lastKeepAliveAt = 0;
   #isClosed = false;
 
   constructor(
@@ -101,15 +101,15 @@ export class LiveFeed {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A page whose stream has just ended connects again, on the same connection if possible. The stream ends here too, so that the page
-    // tries again until it reaches another ingress.
+    // When the feed closes, the pages connect again, possibly on the same connection. Ending the new stream makes a page try again until it
+    // reaches another ingress.
     if (this.#isClosed) return void response.end(retryField);
     const snapshot = this.#read();
     if (this.#listeners.size === 0) {
       // Pages that connect later begin with the workers of the last tick, so that all pages get the same changes.
-      this.#workersSent.next(this.#readWorkers());
+      this.#workersSent.update(this.#readWorkers());
       this.#sent.clear();
-      this.#lastHeartbeat = performance.now();
+      this.#lastKeepAliveAt = performance.now();
       this.#timer = setInterval(() => this.#tick(), tickMs);
     }
     const sent = toViewerEvents(snapshot, viewer);
@@ -132,8 +132,8 @@ export class LiveFeed {
   }
 
   /**
-   * Ends a stream. The response closes only when everything was read. The listener is removed at once, because a write to the response
-   * before that would be an uncaught error.
+   * Ends a stream. The response closes only after the page has read everything. The listener is removed at once, because a write to the
+   * ended response would be an uncaught error.
    */
   #dismiss(listener: Listener): void {
     this.#remove(listener);
@@ -159,7 +159,7 @@ export class LiveFeed {
 
   #readWorkers(): LiveWorkerFacts[] {
     return listWorkerFacts(this.#workers.workers(), this.#workers.pools(), performance.now()).sort(
-      (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),
+      (a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id),
     );
   }
 
@@ -168,25 +168,26 @@ export class LiveFeed {
     const { shared } = snapshot;
     const changed = sharedKinds.filter((kind) => this.#sent.get(kind) !== shared[kind]);
     for (const kind of changed) this.#sent.set(kind, shared[kind]);
-    const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
-    const text = changed.map((kind) => toEvent(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
-    const workers = this.#createWorkersEvent();
-    if (isHeartbeat) this.#checkSessions();
+    const isKeepAliveDue = performance.now() - this.#lastKeepAliveAt > keepAliveMs;
+    const text = changed.map((kind) => toEvent(kind, shared[kind])).join('') + (isKeepAliveDue ? ': alive\n\n' : '');
+    const toWorkersEvent = this.#createWorkersEvent();
+    if (isKeepAliveDue) this.#checkSessions();
     for (const listener of this.#listeners) {
       const viewerEvents = toViewerEvents(snapshot, listener.viewer);
       const changedKinds = viewerKinds.filter((kind) => viewerEvents[kind] !== listener.sent[kind]);
       listener.sent = viewerEvents;
-      const events = text + workers(listener) + changedKinds.map((kind) => toEvent(kind, viewerEvents[kind])).join('');
+      const events =
+        text + toWorkersEvent(listener) + changedKinds.map((kind) => toEvent(kind, viewerEvents[kind])).join('');
       if (events !== '') listener.output.write(events);
     }
   }
 
   /**
-   * Returns a function that gives the event of the workers for a listener; empty if no worker has changed. The text is built once for all
-   * listeners that accept the same kind of event.
+   * Returns a function that returns the event of the workers for a listener, or an empty text if no worker has changed. The event is
+   * serialized once for all listeners that accept the same kind of event.
    */
   #createWorkersEvent(): (listener: Listener) => string {
-    const change = this.#workersSent.next(this.#readWorkers());
+    const change = this.#workersSent.update(this.#readWorkers());
     if (change === undefined) return () => '';
     const changes = toEvent('workers-changed', change);
     let allWorkers: string | undefined;
@@ -195,13 +196,13 @@ export class LiveFeed {
   }
 
   /**
-   * Ends streams whose sign-in session has ended, and updates the person's role, which may have changed here or on another ingress. If a
-   * session cannot be read, its stream stays open.
+   * Ends the streams of ended sign-in sessions, and updates the roles of the viewers, which may have changed here or on another ingress. If
+   * a session cannot be read, its stream stays open.
    */
   #checkSessions(): void {
-    this.#lastHeartbeat = performance.now();
+    this.#lastKeepAliveAt = performance.now();
     for (const listener of this.#listeners) {
-      listener.currentViewer().then(
+      listener.findCurrentViewer().then(
         (viewer) => {
           if (viewer) listener.viewer = viewer;
           else this.#dismiss(listener);

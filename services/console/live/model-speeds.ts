@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** At most this many models are measured. A model on two tiers counts twice. */
+/** The maximum number of measured models. A model on two tiers counts twice. */
 const maxModels = 1_000;
 
-/** The speed of a model is measured by at most this many of its last answers. */
+/** The maximum number of recent answers that measure the speed of a model. */
 const maxAnswers = 50;
 
 /** Milliseconds for which an answer counts. */
 const answerTtlMs = 3_600_000;
 
-/** An answer that streamed for fewer milliseconds counts as not streamed. It came at once, and shows no speed. */
+/** The minimum duration of a streamed answer in milliseconds. A shorter answer came at once, and shows no speed. */
 const minStreamMs = 50;
 
 /** The measurements of one answer. `at` is a time of `performance.now()`. */
@@ -69,7 +69,7 @@ function toKey(tier: Tier, model: string): string {
 }
 
 function computeMedian(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
+  const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }

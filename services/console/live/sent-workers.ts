@@ -1,14 +1,16 @@
 import type { LiveWorkerFacts } from '../contract/live.ts';
 
-/** The workers as they were last sent to pages, each as JSON. Changes are found by comparing texts, and each worker is serialized once. */
+/**
+ * The workers as they were last sent to pages, each as JSON. Changes are found by comparing the JSON, so each worker is serialized once.
+ */
 export class SentWorkers {
   #texts = new Map<string, string>();
 
   /**
-   * Replaces the workers by the current workers.
+   * Replaces the workers with the current workers.
    * @returns a WorkersChange in JSON; undefined if no worker has changed
    */
-  next(workers: readonly LiveWorkerFacts[]): string | undefined {
+  update(workers: readonly LiveWorkerFacts[]): string | undefined {
     const texts = new Map<string, string>();
     const changed: string[] = [];
     for (const worker of workers) {

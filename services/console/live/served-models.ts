@@ -13,7 +13,7 @@ interface PooledModel {
   model: LivePool['models'][number];
 }
 
-/** Finds the prices and speeds of models, which workers do not announce. What an absent function would find is left out. */
+/** Look up the prices and speeds of models, which workers do not announce. Without a function, answers leave out its values. */
 export interface ModelFacts {
   priceOf?: (tier: Tier, model: string) => Pick<TokenPrice, 'input' | 'output'> | undefined;
   speedOf?: (tier: Tier, model: string) => ModelSpeed | undefined;
@@ -33,7 +33,7 @@ export function listServedModels(
     );
     return reachable.length === 0 ? [] : [describeModel(name, 'registered', reachable, facts)];
   });
-  const unregistered = Array.from(byId, ([id, each]) => describeModel(id, 'model', each, facts)).filter(
+  const unregistered = Array.from(byId, ([id, entries]) => describeModel(id, 'model', entries, facts)).filter(
     ({ id }) => !Object.hasOwn(models, id),
   );
   const autoModels = pooled.filter(
@@ -47,16 +47,16 @@ export function listServedModels(
   ];
 }
 
-/** Returns the models with a mark on those that a key may not request. */
+/** Marks the models that a key may not request. */
 export function markNotPermitted(
   models: readonly ServedModel[],
   { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
 ): ServedModel[] {
-  return models.map((each) => {
-    const lanes = each.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
+  return models.map((model) => {
+    const lanes = model.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
     // If a name is on the key's list, all targets of the name may serve. `auto` chooses only among the models on the list.
-    const isServed = lanes.some(({ tier, name }) => allowsLane(tier, each.kind === 'auto' ? name : undefined));
-    return allowsName(each.id) && isServed ? each : { ...each, notPermitted: true };
+    const isServed = lanes.some(({ tier, name }) => allowsLane(tier, model.kind === 'auto' ? name : undefined));
+    return allowsName(model.id) && isServed ? model : { ...model, notPermitted: true };
   });
 }
 
@@ -76,9 +76,9 @@ function describeModel(
     capabilities: capabilities.filter((name) => pooled.some(({ model }) => model.capabilities.includes(name))),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
-    servedBy: Array.from(tiers, ([tier, each]) => {
-      const names = [...new Set(each.map(({ model }) => model.id))].sort();
-      const workers = new Set(each.flatMap(({ pool }) => [...pool.workers])).size;
+    servedBy: Array.from(tiers, ([tier, entries]) => {
+      const names = [...new Set(entries.map(({ model }) => model.id))].sort();
+      const workers = new Set(entries.flatMap(({ pool }) => [...pool.workers])).size;
       return { tier, workers, models: names, ...findCostAndSpeed(tier, names, facts) };
     }),
   };
@@ -87,7 +87,7 @@ function describeModel(
 type ServingTier = ServedModel['servedBy'][number];
 
 /**
- * Returns the names of a tier's models whose cost is not counted and, if the tier serves only one model, the price and speed of that model.
+ * Returns the names of a tier's models without a price. If the tier serves a single model, also returns the price and speed of this model.
  */
 function findCostAndSpeed(
   tier: Tier,
@@ -111,6 +111,6 @@ function byName(a: ServedModel, b: ServedModel): number {
 }
 
 function findLargest(values: readonly (number | undefined)[]): number | undefined {
-  const facts = values.filter((value) => value !== undefined);
-  return facts.length === 0 ? undefined : Math.max(...facts);
+  const numbers = values.filter((value) => value !== undefined);
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
 }

@@ -3,7 +3,7 @@ import { onIngressStats, publishIngressStats, type IngressStats } from '#shared/
 
 const statsMs = 1_000;
 
-/** An ingress counts as gone this many milliseconds after its last stats, which is after three missed messages and some slack. */
+/** Milliseconds after its last stats at which an ingress counts as gone: three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
 const maxIngresses = 1_000;

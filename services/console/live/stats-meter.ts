@@ -11,11 +11,11 @@ import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
-/** The number of failures that the stats contain at most. */
+/** The maximum number of failures in the stats. */
 const maxFailures = 20;
 
-const seconds = 60;
-const minutes = 60;
+/** The numbers of seconds and of minutes for which counts are kept. */
+const [keptSeconds, keptMinutes] = [60, 60];
 
 /**
  * Counts what this ingress serves, with a few additions per request. Input times are milliseconds of `performance.now()`, output times are
@@ -24,11 +24,11 @@ const minutes = 60;
 export class StatsMeter {
   readonly modelSpeeds = new ModelSpeeds();
   readonly #jobs: () => Iterable<Job>;
-  readonly #requests = new RecentSums(seconds);
-  readonly #tokens = new RecentSums(seconds);
-  readonly #errors = new RecentSums(seconds);
-  readonly #faults = new RecentSums(seconds);
-  readonly #firstToken = Array.from({ length: firstTokenBoundsMs.length + 1 }, () => new RecentSums(seconds));
+  readonly #requests = new RecentSums(keptSeconds);
+  readonly #tokens = new RecentSums(keptSeconds);
+  readonly #errors = new RecentSums(keptSeconds);
+  readonly #faults = new RecentSums(keptSeconds);
+  readonly #firstToken = Array.from({ length: firstTokenBoundsMs.length + 1 }, () => new RecentSums(keptSeconds));
   readonly #served = new Map<Tier, RecentSums>();
   readonly #refused = new Map<ErrorCode, { seconds: RecentSums; minutes: RecentSums }>();
   readonly #failures: Failure[] = [];
@@ -68,7 +68,8 @@ export class StatsMeter {
   countRefusal(code: ErrorCode): void {
     const second = toSecond(performance.now());
     let sums = this.#refused.get(code);
-    if (!sums) this.#refused.set(code, (sums = { seconds: new RecentSums(seconds), minutes: new RecentSums(minutes) }));
+    if (!sums)
+      this.#refused.set(code, (sums = { seconds: new RecentSums(keptSeconds), minutes: new RecentSums(keptMinutes) }));
     sums.seconds.add(second, 1);
     sums.minutes.add(Math.floor(second / 60), 1);
   }
@@ -118,7 +119,7 @@ export class StatsMeter {
    * @param to the second of the end
    */
   #countTokens(tokens: number, from: number, to: number): void {
-    const begin = Math.max(from, to - seconds);
+    const begin = Math.max(from, to - keptSeconds);
     const share = tokens / (to - from + 1);
     for (let second = begin; second <= to; second += 1) this.#tokens.add(second, share);
   }
@@ -126,7 +127,7 @@ export class StatsMeter {
   #countServed(tier: Tier, minute: number): void {
     let sums = this.#served.get(tier);
     if (!sums) {
-      sums = new RecentSums(minutes);
+      sums = new RecentSums(keptMinutes);
       this.#served.set(tier, sums);
     }
     sums.add(minute, 1);

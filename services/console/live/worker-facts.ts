@@ -5,10 +5,10 @@ import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 import { findLastWorkers } from './last-workers.ts';
 
 /** Seconds by which a heartbeat may be late before it counts as missed. */
-const heartbeatSlack = 0.5;
+const heartbeatSlackSeconds = 0.5;
 
 /**
- * Returns workers as the pages show them.
+ * Converts workers into the API's answers.
  * @param pools all pools
  * @param now a time of `performance.now()`
  */
@@ -17,12 +17,12 @@ export function listWorkerFacts(
   pools: Iterable<LivePool>,
   now: number,
 ): LiveWorkerFacts[] {
-  const last = findLastWorkers(pools);
-  return Array.from(workers, (worker) => toWorkerFacts(worker, now, last.get(worker.id)));
+  const lastWorkers = findLastWorkers(pools);
+  return Array.from(workers, (worker) => toWorkerFacts(worker, now, lastWorkers.get(worker.id)));
 }
 
 /**
- * Returns a worker as the pages show it.
+ * Converts a worker into the API's answer.
  * @param now a time of `performance.now()`
  * @param lastFor the models and tools that only this worker serves
  */
@@ -44,7 +44,7 @@ export function toWorkerFacts(worker: LiveWorker, now: number, lastFor: string[]
     state,
     ...(state === 'draining' && busy === 0 ? { safeToStop: true } : {}),
     ...(lastFor.length === 0 ? {} : { lastFor }),
-    missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - heartbeatSlack)),
+    missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - heartbeatSlackSeconds)),
     startedAt,
     joinedAt: toUnixMs(joinedAt),
     ...(lastEjection === undefined ? {} : { ejection: toEjectionFacts(lastEjection) }),
@@ -56,8 +56,8 @@ export function toWorkerFacts(worker: LiveWorker, now: number, lastFor: string[]
 }
 
 /** Returns the number of slots in use, according to this ingress. */
-export function countBusySlots({ announcement: { slots }, otherJobs: others, ownJobs }: LiveWorker): number {
-  return Math.min(slots, others + ownJobs);
+export function countBusySlots({ announcement: { slots }, otherJobs, ownJobs }: LiveWorker): number {
+  return Math.min(slots, otherJobs + ownJobs);
 }
 
 /**

@@ -4,25 +4,25 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import type { GoneWorker } from '../contract/live.ts';
 import { countBusySlots, toUnixMs, findState } from './worker-facts.ts';
 
-/** At most this many departures of workers are remembered. */
+/** The maximum number of departures that are kept. */
 const maxDepartures = 1_000;
 
-/** At most this many departures of one worker are remembered, so that a worker that restarts again and again does not push out others. */
+/** The maximum number of departures of one worker that are kept, so that a worker that restarts all the time does not push out others. */
 const maxDeparturesOfWorker = 5;
 
-/** Milliseconds for which a departure is remembered. */
-const rememberedMs = 86_400_000;
+/** Milliseconds for which a departure is kept. */
+const keptMs = 86_400_000;
 
-/** The number of names of models and tools that are remembered of a worker. */
+/** The maximum number of names of models and tools that are kept for a worker. */
 const maxNames = 10;
 
 /**
- * The workers that have gone, with the time and the reason. Each ingress keeps in memory what it has seen itself. Heartbeats reach all
- * ingress nodes, so nodes that ran at the time agree. A node that was started later lacks these workers.
+ * The workers that have gone, with the time and the reason. Each ingress keeps in memory the departures that it has seen. Heartbeats reach
+ * all ingress nodes, so all nodes that ran at the time have the same departures. A node that started later lacks them.
  */
 export class WorkerHistory {
   readonly #workers: Pick<LiveWorkers, 'get'>;
-  /** The departures that are remembered, oldest first. */
+  /** Oldest first. */
   #gone: Omit<GoneWorker, 'isBack'>[] = [];
 
   constructor(workers: Pick<LiveWorkers, 'get' | 'onLost'>) {
@@ -35,7 +35,7 @@ export class WorkerHistory {
    * @param now milliseconds since 1970
    */
   list(now = Date.now()): GoneWorker[] {
-    this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= rememberedMs);
+    this.#gone = this.#gone.filter(({ goneAt }) => now - goneAt <= keptMs);
     return this.#gone
       .toReversed()
       .map((gone) => (this.#workers.get(gone.id) ? { ...gone, isBack: true as const } : gone));

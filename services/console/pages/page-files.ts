@@ -26,25 +26,25 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 
-/** The built pages in memory, about a megabyte. They are read again after a new build. While none exist, every call checks for them. */
+/** Keeps the built pages in memory, about a megabyte, and reads them again after a new build. */
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;
   /** The inode and modification time of the index that was read last. */
-  #read = '';
+  #loadedVersion = '';
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Returns the current pages; undefined when they are not built. */
-  async current(): Promise<Pages | undefined> {
+  /** Returns the current pages, and reads them if they were built again; undefined if they are not built. */
+  async load(): Promise<Pages | undefined> {
     try {
       const { ino, mtimeMs } = await stat(join(this.#folder, 'index.html'));
-      const found = `${ino} ${mtimeMs}`;
-      if (found !== this.#read) {
+      const version = `${ino} ${mtimeMs}`;
+      if (version !== this.#loadedVersion) {
         this.#pages = await readPages(this.#folder);
-        this.#read = found;
+        this.#loadedVersion = version;
       }
     } catch (error) {
       // While the folder is being replaced, the pages in memory are served.
@@ -53,32 +53,33 @@ export class PageFolder {
     return this.#pages;
   }
 
+  /** Returns a file of the pages that were read last. */
   get(path: string): PageFile | undefined {
     return this.#pages?.files.get(path);
   }
 }
 
 async function readPages(folder: string): Promise<Pages> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  const read = new Map<string, Buffer>();
-  for (const entry of names) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const contents = new Map<string, Buffer>();
+  for (const entry of entries) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
-    read.set(file.slice(folder.length).replaceAll(sep, '/'), await readFile(file));
+    contents.set(file.slice(folder.length).replaceAll(sep, '/'), await readFile(file));
   }
   const files = new Map<string, PageFile>();
-  for (const [path, plain] of read) {
+  for (const [path, plain] of contents) {
     const type = types[extname(path)];
     if (type === undefined || path === '/index.html') continue;
     files.set(path, {
       type,
       isHashed: path.startsWith('/assets/'),
       plain,
-      br: read.get(`${path}.br`),
-      gzip: read.get(`${path}.gz`),
+      br: contents.get(`${path}.br`),
+      gzip: contents.get(`${path}.gz`),
     });
   }
-  return { files, index: String(read.get('/index.html')) };
+  return { files, index: String(contents.get('/index.html')) };
 }
 
 function isMissing(error: unknown): boolean {

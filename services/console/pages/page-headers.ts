@@ -1,9 +1,9 @@
 /**
- * Returns the headers of the console's page. Scripts load only from files, and styles from files and from elements with this answer's
- * nonce. Nothing loads from another host, and no page may frame this one.
+ * Returns the headers of the console's HTML page. They allow scripts from files, and styles from files and from elements with this nonce.
+ * Nothing loads from another host, and no other page may frame the console.
  * @param isSecure whether the request came over TLS; if so, browsers use only TLS for a year
  */
-export function pageHeaders(nonce: string, isSecure: boolean): Record<string, string> {
+export function createPageHeaders(nonce: string, isSecure: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { PageFolder, type PageFile } from './page-files.ts';
-import { pageHeaders } from './page-headers.ts';
+import { createPageHeaders } from './page-headers.ts';
 
 /** The placeholder in the built page for each answer's style nonce. */
 export const nonceMark = '__STYLE_NONCE__';
 
-/** Paths that are never a page, so that a mistyped API path gets the API's 404. */
-const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
+/** Paths without a page, so that a mistyped API path gets the API's 404. */
+const nonPagePaths = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
 
 /**
  * Serves the files of the console. For every other path it serves the single HTML page, which shows the page of its URL.
@@ -17,17 +17,18 @@ export function servePages(folder: string): Router {
   const pages = new PageFolder(folder);
   const routes = Router({ caseSensitive: true });
   routes.use((request, _, next) => {
-    if ((request.method !== 'GET' && request.method !== 'HEAD') || notPages.test(request.path)) return next('router');
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || nonPagePaths.test(request.path))
+      return next('router');
     return next();
   });
-  routes.use(sendFile(pages));
-  routes.use(sendPage(pages));
+  routes.use(createFileHandler(pages));
+  routes.use(createPageHandler(pages));
   return routes;
 }
 
-function sendFile(pages: PageFolder): RequestHandler {
+function createFileHandler(pages: PageFolder): RequestHandler {
   return async (request, response, next) => {
-    const file = pages.get(request.path) ?? (await pages.current())?.files.get(request.path);
+    const file = pages.get(request.path) ?? (await pages.load())?.files.get(request.path);
     // A path with a file extension is never a page.
     if (!file) return next(/\.\w{1,8}$/.test(request.path) ? 'router' : undefined);
     return writeFile(request, response, file);
@@ -49,11 +50,11 @@ function writeFile(request: Request, response: Response, { type, isHashed, plain
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function sendPage(pages: PageFolder): RequestHandler {
+function createPageHandler(pages: PageFolder): RequestHandler {
   return async (request, response, next) => {
-    // Browsers ask for HTML by name. A program that accepts anything has mistyped an API path and gets the API's 404.
+    // Browsers name HTML in `accept`. A program that accepts anything has mistyped an API path and gets the API's 404.
     if (!request.get('accept')?.includes('text/html')) return next('router');
-    const current = await pages.current();
+    const current = await pages.load();
     if (!current) {
       return void response
         .status(request.path === '/' ? 503 : 404)
@@ -63,6 +64,6 @@ function sendPage(pages: PageFolder): RequestHandler {
         );
     }
     const nonce = randomBytes(16).toString('base64');
-    return void response.set(pageHeaders(nonce, request.secure)).send(current.index.replaceAll(nonceMark, nonce));
+    return void response.set(createPageHeaders(nonce, request.secure)).send(current.index.replaceAll(nonceMark, nonce));
   };
 }

@@ -15,18 +15,18 @@ export function readStyleNonce(): string {
   return nonce;
 }
 
-/** The first rendering waits at most this many milliseconds for the first page's code, which may still load later. */
+/** The maximum milliseconds that the first rendering waits for the first page's code. The code may still load later. */
 const maxCodeWaitMs = 3_000;
 
 // The session, the first page's code and the live data load at the same time. The first rendering waits for the code, because React delays
 // the content after a fallback by 300 ms.
 const firstPage = pages.find((each) => isPageAt(each, window.location.pathname));
-const code = firstPage?.preload();
+const codeLoaded = firstPage?.preload();
 const queryFn = async () => {
   const session = await fetchSession();
   if (session && firstPage) {
     liveStore.connect();
-    await Promise.race([code, new Promise((resolve) => window.setTimeout(resolve, maxCodeWaitMs))]);
+    await Promise.race([codeLoaded, new Promise((resolve) => window.setTimeout(resolve, maxCodeWaitMs))]);
   }
   return session;
 };

@@ -6,7 +6,7 @@ import type { Turn } from '../request/read-turn.ts';
 import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
 import { findHints, type Hints } from './find-hints.ts';
-import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
+import { countRequestedTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
 import { HintPool } from './hint-pool.ts';
 
 export interface ToolCall {
@@ -19,8 +19,11 @@ export interface ToolCall {
 const maxCalls = 8;
 
 /**
- * Chooses the tool calls of an answer. The first of these rules that applies decides: the step of the script; no call once tools have
- * answered in this turn, so that no agent loops; the choice that `tool_choice` requires; the tools that the user requests.
+ * Chooses the tool calls of an answer. The first rule that applies decides:
+ * 1. A script: the call of its current step.
+ * 2. Tool results in this turn: no call, so that no agent loops.
+ * 3. `tool_choice`: the call that it requires.
+ * 4. The user's text: the tools that it requests.
  */
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
@@ -33,12 +36,12 @@ export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
 }
 
 /**
- * Returns the call of a script's step. Returns no call if the step is a text, or if the request has no such tool, which the answer then
- * says.
+ * Returns the call of a script's step. Returns no call if the step is a text, or if the request lacks the tool. The text of the answer then
+ * reports the missing tool.
  */
 function callByScript(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
   const isOffered = step.kind === 'call' && tools.some((tool) => tool.function.name === step.name);
-  return isOffered ? [{ id: newCallId(), name: step.name, arguments: step.arguments }] : [];
+  return isOffered ? [{ id: createCallId(), name: step.name, arguments: step.arguments }] : [];
 }
 
 function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatTool[], text: string): Mention[] {
@@ -49,12 +52,10 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   if (choice !== 'required' && forbidsTools(text)) return [];
   const mentions = findMentions(tools, text);
   if (mentions.length > 0) return mentions;
-  const requestedCount = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
+  const requestedCount = countRequestedTools(text) ?? (choice === 'required' ? 'one' : undefined);
   if (requestedCount === 'all') return allMentions;
   if (requestedCount === 'one')
-    return allMentions
-      .toSorted((one, other) => countNameWords(other.tool, text) - countNameWords(one.tool, text))
-      .slice(0, 1);
+    return allMentions.toSorted((a, b) => countNameWords(b.tool, text) - countNameWords(a.tool, text)).slice(0, 1);
   // Reading is harmless, so "read /etc/hosts" need not name the tool.
   const mayRead = asksToRead(text) && findHints(text).path.length > 0;
   return mayRead ? allMentions.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
@@ -70,7 +71,7 @@ function countNameWords(tool: ChatTool, text: string): number {
   return words.filter((word) => word.length > 2 && lowerText.includes(word)).length;
 }
 
-/** Calls several tools. Each call uses the hints between its tool's name and the next name, and missing hints from the whole text. */
+/** Calls several tools. Each call uses the hints between the tool's name and the next name, and takes missing hints from the whole text. */
 function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   const hintsOfText = findHints(text);
   return mentions.map(({ tool, at }, index) => {
@@ -120,12 +121,12 @@ function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   );
   const value = fillSchema({ type: 'object', ...parameters }, hintPool, 'required');
   return {
-    id: newCallId(),
+    id: createCallId(),
     name,
     arguments: JSON.stringify(isJsonObject(value) ? value : {}),
   };
 }
 
-function newCallId(): string {
+function createCallId(): string {
   return `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }

@@ -30,12 +30,12 @@ export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOption
 
 /**
  * Composes the answer that begins with `beginning`. A client that continues an answer lowers its token limit by the tokens of the
- * beginning. As an answer mentions its limit, both the original and the lowered limit are tried.
+ * beginning. An answer mentions its limit, so both the original and the lowered limit are tried.
  */
-function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, beginning: string): Answer {
-  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = input;
+function composeContinued(continuingRequest: ChatRequest, turn: Turn, demo: DemoOptions, beginning: string): Answer {
+  const { max_tokens: maxTokens, max_completion_tokens: maxCompletionTokens } = continuingRequest;
   const beginningTokens = countTokensIn(beginning);
-  const request: ChatRequest = { ...input, messages: input.messages.slice(0, -1) };
+  const request: ChatRequest = { ...continuingRequest, messages: continuingRequest.messages.slice(0, -1) };
   const originalRequest = {
     ...request,
     ...(typeof maxTokens === 'number' && { max_tokens: maxTokens + beginningTokens }),
@@ -43,7 +43,7 @@ function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, beg
   };
   for (const variant of [originalRequest, request]) {
     const answer = compose(variant, turn, demo);
-    // With `answer_tokens`, the content is filler, so its beginning is not compared here.
+    // With `answer_tokens`, the content is filler. `planAnswer` compares its beginning.
     const matchesBeginning = demo.answer_tokens !== undefined || answer.content.startsWith(beginning);
     if (matchesBeginning) return { ...answer, reasoning: '', beginning };
   }
@@ -52,7 +52,7 @@ function composeContinued(input: ChatRequest, turn: Turn, demo: DemoOptions, beg
 
 function compose(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const toolCalls = demo.answer_tokens === undefined ? chooseToolCalls(request, turn) : [];
-  const reasoning = wantsThinking(request) ? writeThinking(turn, toolCalls) : '';
+  const reasoning = asksForThinking(request) ? writeThinking(turn, toolCalls) : '';
   if (toolCalls.length === 0) return { reasoning, content: writeContent(request, turn, request.messages), toolCalls };
   const names = toolCalls.map((call) => call.name).join(', ');
   return { reasoning, content: demo.text_before_tools ? `I call ${names}.` : '', toolCalls };
@@ -97,16 +97,16 @@ function quoteResults(results: Turn['toolResults']): string {
 }
 
 /**
- * Returns whether the request asks for thinking in at least one of the forms of clients and engines: `reasoning_effort` (OpenAI),
- * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). If one form declines thinking, the others do not count.
+ * Returns whether the request asks for thinking in one of the fields of clients and engines: `reasoning_effort` (OpenAI),
+ * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). Returns false if any of these fields declines thinking.
  */
-function wantsThinking(request: ChatRequest): boolean {
+function asksForThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;
-  const formAnswers = [
+  const fieldAnswers = [
     effort === null || effort === undefined ? undefined : effort !== 'none',
     thinking ? thinking.type === 'enabled' || thinking.type === 'adaptive' : undefined,
     template?.enable_thinking ?? undefined,
     template?.thinking ?? undefined,
   ].filter((answer) => answer !== undefined);
-  return formAnswers.length > 0 && formAnswers.every(Boolean);
+  return fieldAnswers.length > 0 && fieldAnswers.every(Boolean);
 }

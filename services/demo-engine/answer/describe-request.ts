@@ -53,7 +53,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Returns a text in quotation marks, cut to a length in UTF-16 units, but never within a surrogate pair. */
+/** Returns a text in quotation marks, cut to a length in UTF-16 code units. Does not cut within a surrogate pair. */
 export function quote(text: string, maxLength: number): string {
   const trimmed = text.trim();
   if (trimmed.length <= maxLength) return `“${trimmed}”`;

@@ -3,7 +3,7 @@ import { fillString } from './fill-string.ts';
 import type { HintPool } from './hint-pool.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
-/** Which properties of an object get a value: `required`: the required ones and those that the user named; `all`: all properties. */
+/** The properties of an object that get a value: `required` and named properties (`required`), or all properties (`all`). */
 export type Fullness = 'required' | 'all';
 
 /** From this depth on, only required properties get a value, because a schema may contain itself. */
@@ -12,9 +12,8 @@ const maxDepth = 24;
 const maxItems = 100;
 
 /**
- * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). Where values
- * from the user's text fit, the result contains them. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of
- * `fill-string.ts`.
+ * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). Uses values from the
+ * user's text if they fit. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of `fill-string.ts`.
  */
 export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
@@ -43,24 +42,28 @@ export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullne
     }
   };
 
-  const fillObject = (at: JsonObject, depth: number): JsonObject => {
-    const properties = isJsonObject(at['properties']) ? at['properties'] : {};
-    const required = Array.isArray(at['required']) ? at['required'].filter((name) => typeof name === 'string') : [];
-    const isWanted = (name: string): boolean =>
+  const fillObject = (objectSchema: JsonObject, depth: number): JsonObject => {
+    const properties = isJsonObject(objectSchema['properties']) ? objectSchema['properties'] : {};
+    const required = Array.isArray(objectSchema['required'])
+      ? objectSchema['required'].filter((name) => typeof name === 'string')
+      : [];
+    const getsValue = (name: string): boolean =>
       required.includes(name) ||
       (fullness === 'all' ? depth < maxDepthOfOptional : depth === 0 && hints.findNamed(name) !== undefined);
-    const names = new Set([...Object.keys(properties).filter(isWanted), ...required]);
+    const names = new Set([...Object.keys(properties).filter(getsValue), ...required]);
     return Object.fromEntries([...names].map((name) => [name, fill(properties[name], name, depth + 1)]));
   };
 
-  const fillArray = (at: JsonObject, property: string, depth: number): Json[] => {
-    const firstItems = Array.isArray(at['prefixItems']) ? at['prefixItems'] : [];
-    const minLength = typeof at['minItems'] === 'number' ? at['minItems'] : 0;
-    const maxLength = typeof at['maxItems'] === 'number' ? at['maxItems'] : maxItems;
+  const fillArray = (arraySchema: JsonObject, property: string, depth: number): Json[] => {
+    const firstItems = Array.isArray(arraySchema['prefixItems']) ? arraySchema['prefixItems'] : [];
+    const minLength = typeof arraySchema['minItems'] === 'number' ? arraySchema['minItems'] : 0;
+    const maxLength = typeof arraySchema['maxItems'] === 'number' ? arraySchema['maxItems'] : maxItems;
     const defaultLength = depth > maxDepthOfOptional ? 0 : 1;
     const length = Math.min(Math.max(firstItems.length, minLength, defaultLength), maxLength, maxItems);
-    const items = Array.from({ length }, (_, index) => fill(firstItems[index] ?? at['items'], property, depth + 1));
-    return at['uniqueItems'] === true ? makeUnique(items, resolveSchema(schema, at['items'])) : items;
+    const items = Array.from({ length }, (_, index) =>
+      fill(firstItems[index] ?? arraySchema['items'], property, depth + 1),
+    );
+    return arraySchema['uniqueItems'] === true ? makeUnique(items, resolveSchema(schema, arraySchema['items'])) : items;
   };
 
   return fill(schema, '', 0);

@@ -4,8 +4,8 @@ import type { HintKind } from './find-hints.ts';
 import type { HintPool } from './hint-pool.ts';
 
 /**
- * Returns a value for a string property: the value that the user names for it, otherwise a hint that suits the property's name, otherwise
- * an example.
+ * Returns a value for a string property: the value that the user names for the property, otherwise a hint that suits the property's name,
+ * otherwise an example.
  */
 export function fillString(schema: JsonObject, property: string, hints: HintPool): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
@@ -25,7 +25,7 @@ export function fillString(schema: JsonObject, property: string, hints: HintPool
   return typeof candidate === 'string' ? candidate : fitLength(example, schema);
 }
 
-/** Values that are tried against a `pattern`. A pattern that matches none of them is ignored. */
+/** Sample values for a `pattern`. A pattern that matches no sample is ignored. */
 const samples = [
   'demo',
   'DEMO',
@@ -49,7 +49,7 @@ const samples = [
   'true',
 ];
 
-const exampleOfFormat: Record<string, string> = {
+const examplesByFormat: Record<string, string> = {
   'date-time': '2026-01-01T00:00:00Z',
   date: '2026-01-01',
   time: '00:00:00Z',
@@ -64,7 +64,7 @@ const exampleOfFormat: Record<string, string> = {
 };
 
 function chooseExample(schema: JsonObject, property: string): { kinds: HintKind[]; example: string } {
-  const format = typeof schema['format'] === 'string' ? exampleOfFormat[schema['format']] : undefined;
+  const format = typeof schema['format'] === 'string' ? examplesByFormat[schema['format']] : undefined;
   if (/ur[il]|link|href|website/i.test(property) || schema['format'] === 'uri') {
     return { kinds: ['url'], example: 'https://example.com/' };
   }
@@ -86,17 +86,17 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   const { length } = Array.from(value);
   if (typeof minLength === 'number' && length < minLength) return false;
   if (typeof maxLength === 'number' && length > maxLength) return false;
-  if (typeof format === 'string' && Object.hasOwn(exampleOfFormat, format) && format !== 'uri')
-    return value === exampleOfFormat[format];
-  return typeof pattern !== 'string' || matches(value, pattern);
+  if (typeof format === 'string' && Object.hasOwn(examplesByFormat, format) && format !== 'uri')
+    return value === examplesByFormat[format];
+  return typeof pattern !== 'string' || matchesPattern(value, pattern);
 }
 
-/** Milliseconds after which matching a pattern is ended, because some patterns need exponential time. */
+/** Timeout for matching a pattern, in milliseconds. Some patterns need exponential time. */
 const maxPatternMs = 50;
 const patternScript = new Script("new RegExp(pattern, 'u').test(value)");
 
-/** Returns whether a value matches a pattern. A regular expression that is invalid or needs too long counts as matching any value. */
-function matches(value: string, pattern: string): boolean {
+/** Returns whether a value matches a pattern. A pattern that is invalid or takes too long matches every value. */
+function matchesPattern(value: string, pattern: string): boolean {
   try {
     return patternScript.runInNewContext({ value, pattern }, { timeout: maxPatternMs }) === true;
   } catch {

@@ -1,23 +1,23 @@
 import type { HintKind, Hints } from './find-hints.ts';
 
 /**
- * Hints from which each is taken once, so that the arguments of a call differ. The n-th of several calls begins with the n-th hint of each
- * kind, so that parallel calls differ, too.
+ * The hints for one call. Each hint is taken once, so that the arguments of the call differ. The n-th of several calls begins with the n-th
+ * hint of each kind, so that parallel calls also differ.
  */
 export class HintPool {
   readonly text: string;
   readonly #hintsLeft: Record<HintKind, string[]>;
 
   constructor(hints: Hints, call = 0) {
-    const rotateHints = (kind: HintKind): string[] =>
+    const skipHints = (kind: HintKind): string[] =>
       hints[kind].length > call ? hints[kind].slice(call) : [...hints[kind]];
     this.text = hints.text;
     this.#hintsLeft = {
-      quoted: rotateHints('quoted'),
-      path: rotateHints('path'),
-      url: rotateHints('url'),
-      name: rotateHints('name'),
-      number: rotateHints('number'),
+      quoted: skipHints('quoted'),
+      path: skipHints('path'),
+      url: skipHints('url'),
+      name: skipHints('name'),
+      number: skipHints('number'),
     };
   }
 

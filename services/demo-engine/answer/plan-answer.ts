@@ -10,7 +10,7 @@ export type Delta =
   | { kind: 'tool_call'; index: number; id: string; name: string; arguments: string }
   | { kind: 'tool_arguments'; index: number; text: string };
 
-/** One step of an answer, which is sent as one chunk. The tokens of a step without visible text count, but the step is not sent. */
+/** One step of an answer. Each step is sent as one chunk. A step without text is not sent, but its tokens count. */
 export interface Step {
   delta: Delta;
   tokens: number;
@@ -22,7 +22,7 @@ export interface Plan {
   stop: string | null;
 }
 
-/** Splits an answer into steps, and ends it at a stop string or at the request's token limit. */
+/** Splits an answer into steps. Ends the answer at a stop string, or at the request's token limit. */
 export function planAnswer(
   answer: Answer,
   limits: { maxTokens: number; stops: readonly string[] },

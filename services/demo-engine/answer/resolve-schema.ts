@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
  * Resolves a schema: follows references within the root, merges `allOf`, and uses the first alternative of `anyOf` or `oneOf` that is not
- * null. A reference that cannot be resolved becomes a schema that accepts any value.
+ * the type `null`. A reference that cannot be resolved becomes a schema that accepts any value.
  */
 export function resolveSchema(root: JsonObject, schema: Json | undefined, hops = 0): JsonObject {
   if (!isJsonObject(schema) || hops > 32) return {};
@@ -16,8 +16,10 @@ export function resolveSchema(root: JsonObject, schema: Json | undefined, hops =
   }
   const alternatives = anyOf ?? oneOf;
   if (Array.isArray(alternatives)) {
-    const first = alternatives.find((alternative) => !isJsonObject(alternative) || alternative['type'] !== 'null');
-    resolved = merge(resolveSchema(root, first, hops + 1), resolved);
+    const chosenAlternative = alternatives.find(
+      (alternative) => !isJsonObject(alternative) || alternative['type'] !== 'null',
+    );
+    resolved = merge(resolveSchema(root, chosenAlternative, hops + 1), resolved);
   }
   return resolved;
 }
@@ -36,12 +38,12 @@ function merge(base: JsonObject, override: JsonObject): JsonObject {
 /** Follows a JSON pointer (RFC 6901) within a document, such as `#/$defs/step`. */
 function followReference(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined;
-  let at: Json | undefined = root;
+  let value: Json | undefined = root;
   for (const key of reference.slice(1).split('/').slice(1)) {
     const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(at)) at = at[Number(name)];
-    else if (isJsonObject(at) && Object.hasOwn(at, name)) at = at[name];
+    if (Array.isArray(value)) value = value[Number(name)];
+    else if (isJsonObject(value) && Object.hasOwn(value, name)) value = value[name];
     else return undefined;
   }
-  return at;
+  return value;
 }

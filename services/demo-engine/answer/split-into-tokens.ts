@@ -7,7 +7,7 @@ export interface Piece {
   tokens: number;
 }
 
-/** Splits a text at token borders. A token that ends inside a character is joined with the next tokens. */
+/** Splits a text at token boundaries. A token that ends within a character is joined with the next tokens. */
 export function splitIntoTokens(text: string): Piece[] {
   const pieces: Piece[] = [];
   let pending: number[] = [];
@@ -20,7 +20,7 @@ export function splitIntoTokens(text: string): Piece[] {
     at += piece.length;
     pending = [];
   }
-  // A lone surrogate has no UTF-8 form, so decoding its tokens does not return it.
+  // A lone surrogate has no UTF-8 form, so its decoded tokens differ from it.
   if (pending.length > 0) pieces.push({ text: text.slice(at), tokens: pending.length });
   return pieces;
 }
@@ -31,7 +31,7 @@ export function countTokensIn(text: string): number {
 
 /**
  * Returns the pieces of a text after `beginning`; undefined if the text does not begin with `beginning`. If `beginning` ends within a
- * piece, the rest of that piece counts no tokens.
+ * piece, the rest of that piece has 0 tokens.
  */
 export function takePiecesAfter(pieces: readonly Piece[], beginning: string): Piece[] | undefined {
   let at = 0;
@@ -47,7 +47,7 @@ export function takePiecesAfter(pieces: readonly Piece[], beginning: string): Pi
 
 const fillerWords = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
-/** Returns filler of exactly this many tokens. Equal tokens share one piece, so that a million tokens are only a list of references. */
+/** Returns filler of exactly this many tokens. Equal tokens share one piece, so that a million tokens take little memory. */
 export function makeFiller(tokens: number): Piece[] {
   return Array.from(
     { length: tokens },

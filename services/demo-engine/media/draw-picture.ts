@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Number of pixels of a side if no size is requested. */
-const smallSide = 64;
+/** Pixels of a side if no size is requested. */
+const defaultSide = 64;
 const cells = 8;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /**
  * Returns a PNG with a pattern of squares. The same text always gets the same picture.
  * @param side number of pixels of a side; undefined for a small picture. A picture with a requested size has grain, so that its file is as
- * large as that of a photograph
+ * large as the file of a photograph
  */
 export function drawPicture(text: string, side?: number): Buffer {
   return encodePng(
-    side === undefined ? drawRows(text, smallSide) : addGrain(drawRows(text, side), text, side),
-    side ?? smallSide,
+    side === undefined ? drawRows(text, defaultSide) : addGrain(drawRows(text, side), text, side),
+    side ?? defaultSide,
   );
 }
 
-/** Returns rows of pixels. Before each row stands a byte that says that the row has no filter. */
+/** Returns rows of pixels. Each row begins with a 0 byte, the PNG filter type "none". */
 function drawRows(text: string, side: number): Buffer {
   const digest = hash('sha256', text, 'buffer');
   const [red = 0, green = 0, blue = 0] = digest;

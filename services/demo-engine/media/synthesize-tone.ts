@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Number of samples per second. Each sample is one byte. */
+/** Each sample is one byte. */
 const samplesPerSecond = 8000;
-/** Number of samples per piece of a text. */
 const samplesPerPiece = 400;
-/** Length field of a stream whose length is unknown at its start. */
+/** Value of the length fields if the length of the sound is unknown. */
 const unknownLength = 0xff_ff_ff_ff;
 
 /** Returns the header of a WAV file of unknown length. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Bytes per second of the demo engine's own sound. */
-const defaultRate = 8000;
+const defaultBytesPerSecond = 8000;
 
 /** Text and duration of a sound file. The same file always gets the same text. */
 export interface Transcript {
@@ -9,11 +9,12 @@ export interface Transcript {
   seconds: number;
 }
 
-/** Returns a text that identifies a sound file, because the demo engine has no weights to transcribe it. */
+/** Returns a text that identifies a sound file. The demo engine cannot transcribe, because it has no weights. */
 export function transcribe(name: string, content: Buffer): Transcript {
   const isWave = content.length >= 44 && content.toString('latin1', 0, 4) === 'RIFF';
-  const rate = isWave ? content.readUInt32LE(28) : defaultRate;
-  const seconds = Math.round((1000 * content.length) / (rate > 0 ? rate : defaultRate)) / 1000;
+  const bytesPerSecond = isWave ? content.readUInt32LE(28) : defaultBytesPerSecond;
+  const seconds =
+    Math.round((1000 * content.length) / (bytesPerSecond > 0 ? bytesPerSecond : defaultBytesPerSecond)) / 1000;
   const digest = hash('sha256', content).slice(0, 12);
   return { text: `I heard ${content.length} bytes of “${name}”, ${digest}.`, seconds };
 }

@@ -3,7 +3,7 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import type { AnswerHead, ReplyFormat } from './reply.ts';
 import { buildWholeCompletion } from './whole-completion.ts';
 
-/** Writes a chat completion, streamed or whole, as vLLM does, unless the options choose a variant. */
+/** Writes a chat completion, streamed or whole. Imitates vLLM, unless the options choose a variant. */
 export class ChunkFormat implements ReplyFormat {
   readonly #demo: DemoOptions;
   readonly #answer: AnswerHead;

@@ -13,7 +13,7 @@ export interface Reply {
   onStepsSent(steps: readonly Step[]): void;
 }
 
-/** Writes an answer in one format: as a chat completion, or as a continued text. */
+/** Writes an answer as a chat completion or as a text completion. */
 export interface ReplyFormat {
   /** Returns the event that opens a stream; `''` if the format has no such event. */
   writeOpening(): string;
@@ -29,7 +29,7 @@ export interface ReplyFormat {
   buildWhole(plan: Plan): object;
 }
 
-/** How a reply ended whose client is still connected: complete, or broken by a fault that its options requested. */
+/** How a reply ended if its client is still connected: complete, or broken by a fault that its options request. */
 export type ReplyEnding = 'finished' | 'faulted';
 
 /** Fields in every chunk of an answer, and in a whole answer. */
@@ -41,7 +41,7 @@ export interface AnswerHead {
   created: number;
 }
 
-/** Returns token counts in the form of the OpenAI API. The counts contain that of thinking only if the model thought. */
+/** Returns token counts in the form of OpenAI's API. The count of reasoning tokens is present only if the answer has reasoning. */
 export function computeUsage(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = countTokensOfSteps(plan.steps);
   const reasoningTokens = countTokensOfSteps(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));

@@ -6,7 +6,7 @@ import { hang, type ReplyEnding } from './reply.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
- * Sends an answer that is not generated token by token, after the first-token delay and with the fault that the options request.
+ * Sends an answer that is not generated token by token. Waits for the first-token delay, and applies the fault that the options request.
  * `answerWithSlot` has already handled the faults `429`, `500` and `503`.
  * @throws the signal's reason as soon as the client disconnects
  */

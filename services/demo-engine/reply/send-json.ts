@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
-import { openaiErrorBody } from '#shared/formats/openai/error.ts';
+import { createOpenaiErrorBody } from '#shared/formats/openai/error.ts';
 
 export function sendJson(
   response: ServerResponse,
@@ -24,9 +24,9 @@ export function sendError(response: ServerResponse, error: unknown): void {
     return;
   }
   const routerError = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
-  // If the connection stayed open, the rest of an unread body would be parsed as the next request.
+  // On an open connection, the rest of an unread body would be parsed as the next request.
   const headers = response.req.complete ? {} : { connection: 'close' };
-  sendJson(response, errorTable[routerError.code].status, openaiErrorBody(routerError), {
+  sendJson(response, errorTable[routerError.code].status, createOpenaiErrorBody(routerError), {
     ...headers,
     ...(routerError.retryAfter === undefined ? {} : { 'retry-after': String(routerError.retryAfter) }),
   });

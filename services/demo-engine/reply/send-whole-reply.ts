@@ -6,7 +6,7 @@ import { timeSteps } from './time-steps.ts';
 import { sendError, sendJson } from './send-json.ts';
 
 /**
- * Sends a reply in one piece, after the time that its tokens need and with the fault that the options request.
+ * Sends a reply in one piece. Waits for the time that its tokens need, and applies the fault that the options request.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function sendWholeReply(

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { openaiErrorBody } from '#shared/formats/openai/error.ts';
+import { createOpenaiErrorBody } from '#shared/formats/openai/error.ts';
 import { takeFirstTokens } from '../answer/plan-answer.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { timeSteps } from './time-steps.ts';
 
 /**
- * Streams a reply as server-sent events, no faster than the client reads and with the fault that the options request.
+ * Streams a reply as server-sent events, no faster than the client reads. Applies the fault that the options request.
  * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
@@ -28,7 +28,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
 
   switch (demo.fault) {
     case 'drop':
-      // Closes in the middle of an event, and only after everything before it is flushed, because closing discards buffered data.
+      // The connection closes in the middle of an event. It closes after a flush, because closing discards buffered data.
       await new Promise((resolve) => response.write(format.writeBrokenEvent().trimEnd(), resolve));
       response.destroy();
       return 'faulted';
@@ -36,7 +36,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
       await hang(response, signal);
       return 'faulted';
     case 'error_event': {
-      const error = openaiErrorBody({
+      const error = createOpenaiErrorBody({
         code: 'internal',
         message: 'The demo engine failed on demand.',
         param: undefined,

@@ -8,7 +8,7 @@ import { timeSteps } from './time-steps.ts';
 import { hang, type ReplyEnding } from './reply.ts';
 
 /**
- * Streams pieces of a text as sound, no faster than the client reads and with the fault that the options request. Every fault that breaks a
+ * Streams pieces of a text as sound, no faster than the client reads. Applies the fault that the options request. Every fault that breaks a
  * stream closes the connection, because sound cannot contain an error.
  * @param onSent called with the number of tokens of the pieces that were sent
  * @throws the signal's reason as soon as the client disconnects
@@ -32,7 +32,7 @@ export async function streamSound(
   }
   if (demo.fault === 'hang') await hang(response, signal);
   else if (isBroken) {
-    // Closes only after everything before is flushed, because closing discards buffered data.
+    // The connection closes after a flush, because closing discards buffered data.
     await new Promise((resolve) => response.write(Buffer.of(0), resolve));
     response.destroy();
   } else response.end();

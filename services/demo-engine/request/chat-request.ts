@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Checks the form of an image's URL. The demo engine never fetches an image. */
+/** Checks only the form of the URL, because the demo engine never fetches an image. */
 const imageUrl = z.string().regex(/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/, {
   error: 'an image has to be an http(s) URL or a data URL, as data:image/png;base64,…',
 });
@@ -88,7 +88,7 @@ export function findImages({ content }: Pick<ChatMessage, 'content'>): string[] 
   return content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
 }
 
-/** Returns the text of a message's content, with its text parts joined by line ends. */
+/** Returns the text of a message. Joins its text parts with line feeds. */
 export function readText({ content }: Pick<ChatMessage, 'content'>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');

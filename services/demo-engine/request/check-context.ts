@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Returns the token limit of an answer: the limit in the request, otherwise the rest of the context window after the prompt.
+ * Returns the token limit of an answer: the limit in the request or, without such a limit, the part of the context window after the prompt.
  * @throws RouterError `context_length_exceeded`, with vLLM's wording, when prompt and limit exceed the context window
  */
 export function computeMaxTokens(

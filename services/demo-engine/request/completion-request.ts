@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const tokens = z.array(z.int().min(0));
 
-/** The fields of a request to continue a text that the demo engine reads. It ignores other fields. */
+/** The fields of a text completion request that the demo engine reads. It ignores other fields. */
 export const completionRequestSchema = z.looseObject({
   model: z.string(),
   prompt: z.union([z.string(), z.array(z.string()), tokens, z.array(tokens)]),

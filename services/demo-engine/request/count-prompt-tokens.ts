@@ -1,14 +1,14 @@
 import { type ChatMessage, type ChatTool, findImages, readText } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
-/** Number of tokens of an image, whatever its size. */
+/** Every image counts as this many tokens, independent of its size. */
 export const tokensPerImage = 256;
-/** Number of tokens of the marks around a message, as OpenAI's chat format counts them. */
+/** Tokens of the marks around a message, as in OpenAI's chat format. */
 const tokensPerMessage = 3;
-/** Number of tokens that open the answer, as OpenAI's chat format counts them. */
+/** Tokens that open the answer, as in OpenAI's chat format. */
 const tokensOfOpening = 3;
 
-/** Counts the tokens of a chat with its tools, for `prompt_tokens` of its answer and for `count` of `/tokenize`. */
+/** Counts the tokens of a chat and its tools: `prompt_tokens` of the answer, and `count` of `/tokenize`. */
 export async function countPromptTokens(
   messages: readonly ChatMessage[],
   tools: readonly ChatTool[] | null | undefined,

@@ -1,20 +1,20 @@
 /**
- * Options of an answer: its pace, its length, its faults, and variants of its form.
+ * Options of an answer: its speed, its length, its faults, and variants of its form.
  *
- * Three places set them. A later place in this list overrides an earlier one, field by field:
+ * Options come from three sources. A later source in this list overrides an earlier source, field by field:
  * 1. the engine's settings: `DEMO_FIRST_TOKEN_DELAY_MS`, `DEMO_TOKENS_PER_SECOND`, and `DEMO_OPTIONS` in the syntax of 2;
  * 2. a separate line in the last user text, for clients that cannot add fields: `[demo fault=drop after=5]`. It accepts the
- *    field names and the short forms `delay`, `rate`, `tokens` and `after`. It is ignored when 3 is present;
+ *    field names and the short forms `delay`, `rate`, `tokens` and `after`. The line is ignored if 3 is present;
  * 3. a field `demo` of the request's body, `{"demo": {"fault": "drop", "fault_after_tokens": 5}}` (`extra_body` in the
- *    Python SDK; in TypeScript the field stands beside the others).
+ *    Python SDK; in TypeScript, the field is next to the other fields).
  *
- * Pace and length
+ * Speed and length
  * - `first_token_delay_ms` (`delay`): milliseconds before the first token. The headers of a stream are sent before this delay.
  * - `tokens_per_second` (`rate`): 0 is as fast as possible.
  * - `answer_tokens` (`tokens`): the text is filler of exactly this many tokens, and no tool is called.
  *
  * Faults (`fault`). A stream fails after `fault_after_tokens` (`after`, default 5) tokens. An answer that is not streamed fails
- * after the time that this many tokens need, as stated in brackets.
+ * after the time that this many tokens need. The words in brackets describe its failure.
  * - `none`: no fault; switches off a fault that the settings request.
  * - `drop`: the connection is closed (no answer at all).
  * - `hang`: nothing more is sent, and the connection stays open until the client disconnects, at most ten minutes.
@@ -68,28 +68,28 @@ const allFieldsSchema = z.strictObject({
 
 type AllFields = z.output<typeof allFieldsSchema>;
 
-/** The options that one of the three places sets. */
+/** The options that one source sets. */
 export type DemoFields = Partial<AllFields>;
 
 /** The effective options of one request. */
 export type DemoOptions = DemoFields &
   Pick<AllFields, 'first_token_delay_ms' | 'tokens_per_second' | 'fault' | 'fault_after_tokens' | 'reasoning_field'>;
 
-const nameOfShortForm: Record<string, string> = {
+const namesByShortForm: Record<string, string> = {
   delay: 'first_token_delay_ms',
   rate: 'tokens_per_second',
   tokens: 'answer_tokens',
   after: 'fault_after_tokens',
 };
 
-/** Parses words such as `fault=drop after=5`. If they are invalid, returns a sentence about what is wrong. */
+/** Parses words such as `fault=drop after=5`. Returns a sentence about the problem if they are invalid. */
 export function parseDemoWords(words: string): { ok: true; fields: DemoFields } | { ok: false; sentence: string } {
   const fields = words
     .split(/\s+/)
     .filter((word) => word !== '')
     .map((word) => {
       const [name = '', value = ''] = word.split('=', 2);
-      return [nameOfShortForm[name] ?? name, readValue(value)];
+      return [namesByShortForm[name] ?? name, readValue(value)];
     });
   return checkFields(Object.fromEntries(fields));
 }
@@ -98,7 +98,7 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
  * Returns the effective options of one request.
  * @param body the request's `demo` field; undefined if there is no such field
  * @param words the words of a demo line in the last user text; undefined if there is no such line
- * @throws RouterError `invalid_request` for invalid options, because a typing error must not look like a passed test
+ * @throws RouterError `invalid_request` for invalid options, because a typing error must not make a test pass
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
   const parsed = body === undefined ? parseDemoWords(words ?? '') : checkFields(body);

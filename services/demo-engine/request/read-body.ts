@@ -48,7 +48,7 @@ export async function readFormBody(request: IncomingMessage): Promise<DemoForm> 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  // Keeps the connection open when the loop ends early, so that the client receives the error instead of a reset.
+  // The connection stays open if the loop ends early, so that the client receives the error instead of a reset.
   for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > maxBytes) throw new RouterError('body_too_large', 'The body is larger than 64 MiB.');

@@ -1,17 +1,17 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 
-/** One answer of a script: either a tool call with exactly these arguments (a JSON object), or exactly this text. */
+/** One answer of a script: a tool call with exactly these arguments (a JSON object), or exactly this text. */
 export type ScriptStep = { kind: 'call'; name: string; arguments: string } | { kind: 'say'; text: string };
 
 const scriptLine = /^[ \t]*\[demo[ \t]+(call|say)[ \t]+(.*)\][ \t]*$/gm;
 
 /**
  * Reads the script in a user text. Each step is a line: `[demo call read_file {"path": "note.txt"}]` or `[demo say "Done.\n"]`. The first
- * answer to that text uses the first step, and the answer to each round of tool results uses the next step. After the last step, answers
- * are composed as if there were no script.
+ * answer to that text uses the first step. The answer to each round of tool results uses the next step. After the last step, the engine
+ * answers as without a script.
  * @returns the steps, and the text without their lines
- * @throws RouterError `invalid_request` if a line is invalid, because a typing error must not look like a passed test
+ * @throws RouterError `invalid_request` if a line is invalid, because a typing error must not make a test pass
  */
 export function readScript(text: string): { steps: ScriptStep[]; rest: string } {
   const steps = Array.from(text.matchAll(scriptLine), ([line, kind, words = '']) =>

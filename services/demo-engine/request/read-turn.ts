@@ -2,7 +2,7 @@ import { type ChatMessage, readText } from './chat-request.ts';
 import { findDemoWords, removeDemoLine } from './demo-words.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
-/** What an answer is about: the last user text, and the tool results after it. */
+/** The part of a chat that the engine answers: the last user text, and the tool results after it. */
 export interface Turn {
   /**
    * The text without the blocks that agents insert, and without the demo and script lines. Empty if no user message has text. A long text
@@ -11,7 +11,7 @@ export interface Turn {
   userText: string;
   /** The words of the text's `[demo …]` line; undefined if there is no such line. */
   demoWords: string | undefined;
-  /** The step of the text's script that is due now; undefined if there is none. */
+  /** The current step of the text's script; undefined if there is none. */
   scriptStep: ScriptStep | undefined;
   toolResults: { name: string; text: string }[];
 }
@@ -19,8 +19,8 @@ export interface Turn {
 const maxPartCharacters = 10_000;
 
 /**
- * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages that contain nothing else, and end
- * requests with a message of the role `system`. None of these begins a turn.
+ * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages that contain only such blocks, and
+ * end requests with a message of the role `system`. None of these begins a turn.
  * @throws RouterError `invalid_request` when a line of the text's script is invalid
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const tokens = z.array(z.int().min(0));
 
-/** The fields of a request for embeddings that the demo engine reads. It ignores other fields. */
+/** The fields of an embeddings request that the demo engine reads. It ignores other fields. */
 export const embeddingsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(z.string()), tokens, z.array(tokens)]),
@@ -12,7 +12,7 @@ export const embeddingsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** The fields of a request to moderate texts that the demo engine reads. The engine does not judge images. */
+/** The fields of a moderation request that the demo engine reads. The engine does not judge images. */
 export const moderationsRequestSchema = z.looseObject({
   model: z.string(),
   input: z.union([
@@ -23,7 +23,7 @@ export const moderationsRequestSchema = z.looseObject({
   demo: z.unknown().optional(),
 });
 
-/** The fields of a request to rank documents that the demo engine reads. It ignores other fields. */
+/** The fields of a rerank request that the demo engine reads. It ignores other fields. */
 export const rerankRequestSchema = z.looseObject({
   model: z.string(),
   query: z.string(),

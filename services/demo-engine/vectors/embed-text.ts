@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 
-/** Number of dimensions of a vector if the request does not state a number. */
+/** Number of dimensions if the request sets none. */
 export const defaultDimensions = 64;
 
 /**
- * Returns a vector of length 1 for a text. Each word has a direction of its own, so that texts with common words are similar, and the same
- * text always has the same vector.
+ * Returns a vector of length 1 for a text. Each word has its own direction, so that texts with common words are similar. The same text
+ * always has the same vector.
  */
 export function embedText(text: string, dimensions = defaultDimensions): number[] {
   return embedWords(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text], dimensions);
 }
 
-/** Returns the vector of a text that is given as tokens. */
+/** Returns the vector of a text in the form of tokens. */
 export function embedTokens(tokens: readonly number[], dimensions = defaultDimensions): number[] {
   return embedWords(
     tokens.map((token) => `#${token}`),
@@ -36,7 +36,7 @@ function embedWords(words: readonly string[], dimensions: number): number[] {
     }
   }
   const length = Math.hypot(...vector);
-  // The directions of the words may cancel out. The text still needs a vector of length 1.
+  // The directions of the words may cancel each other out. The text still needs a vector of length 1.
   if (length === 0) return vector.map((_, at) => (at === 0 ? 1 : 0));
   return vector.map((number) => Math.fround(number / length));
 }

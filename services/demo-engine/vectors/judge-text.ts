@@ -1,4 +1,4 @@
-/** Words that flag a text, by category of OpenAI's moderations. These few are enough for tests, and to see how a client reacts. */
+/** Words that flag a text, by category of OpenAI's moderations. These few words are enough for tests, and to try clients. */
 const flaggingWords = {
   harassment: ['idiot', 'loser'],
   hate: ['vermin'],
@@ -10,12 +10,12 @@ const flaggingWords = {
 /** Judges a text by the words in it. The same text always gets the same result. */
 export function judgeText(text: string) {
   const textWords = new Set(text.toLowerCase().match(/[\p{L}-]+/gu) ?? []);
-  const flagOfCategory = Object.entries(flaggingWords).map(([category, marks]) => [
+  const flagsByCategory = Object.entries(flaggingWords).map(([category, words]) => [
     category,
-    marks.some((mark) => textWords.has(mark)),
+    words.some((word) => textWords.has(word)),
   ]);
-  const categories = Object.fromEntries(flagOfCategory) as Record<string, boolean>;
+  const categories = Object.fromEntries(flagsByCategory) as Record<string, boolean>;
   const flagged = Object.values(categories).some(Boolean);
-  const scores = Object.entries(categories).map(([category, isMarked]) => [category, isMarked ? 0.99 : 0.01]);
+  const scores = Object.entries(categories).map(([category, isFlagged]) => [category, isFlagged ? 0.99 : 0.01]);
   return { flagged, categories, category_scores: Object.fromEntries(scores) as Record<string, number> };
 }

@@ -23,13 +23,13 @@ export interface BegunStream {
   text: UpstreamText;
   /** The text that the engine gets as the beginning of its answer. */
   beginning: string;
-  /** The end of the client's text that the engine does not get and therefore generates again. */
+  /** The end of the client's text that the engine does not get. The engine therefore generates this text again. */
   textToRepeat: string;
   /** The prompt of a text completion; empty for a conversation. */
   prompt: string;
   /**
    * Adds `beginning` to a translated request that is not yet adapted to the engine.
-   * @throws CannotContinue `refused` if the request asks for something that cannot be continued
+   * @throws CannotContinue `refused` if the request asks for a feature that cannot be continued
    */
   addBeginning: (translated: JsonObject) => JsonObject;
 }

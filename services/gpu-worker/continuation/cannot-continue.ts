@@ -2,7 +2,7 @@ import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 
 /**
- * Creates the error for an answer that a worker does not continue.
+ * Creates the error for an answer that this worker does not continue.
  * @param reason the reason, as the end of a sentence for the log
  */
 export function cannotContinue(reason: string, cause?: unknown): CannotContinue {
@@ -10,11 +10,11 @@ export function cannotContinue(reason: string, cause?: unknown): CannotContinue 
 }
 
 /**
- * Waits for `answer`, the answer to a job that continues a stream. If the engine refuses the request, throws CannotContinue instead of
- * the engine's error. The engine may have refused the beginning of the answer. The client's request cannot be the cause, because the first
- * engine has accepted it.
+ * Waits for the answer to a job that continues a stream. If the engine refuses the request, throws CannotContinue instead of the engine's
+ * error. The cause may be the beginning of the answer. It cannot be the client's request, because the first engine has accepted that
+ * request.
  */
-export async function cannotContinueIfRefused<Answer>(answer: Promise<Answer>): Promise<Answer> {
+export async function throwCannotContinueIfRefused<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
   } catch (error) {

@@ -12,16 +12,16 @@ import { lowerOutputLimits, removeFromLastMessage } from './continued-request.ts
 
 export interface ContinuedAnswer {
   stream: BegunStream;
-  /** Whether the answer already has all the tokens that its limit allows, so that the engine gets no request. */
+  /** Whether the answer already has all tokens that its limit allows. The engine then gets no request. */
   isComplete: boolean;
-  /** Number of tokens in the beginning of the answer that the engine gets. */
+  /** Number of tokens in the beginning of the answer, as the engine gets it. */
   beginningTokens: number;
   /** Input tokens of the original request; undefined if neither the engine nor the beginning of the answer states the number. */
   promptTokens: number | undefined;
 }
 
 /**
- * Returns the request for the rest of an answer: counts the tokens of the beginning, and lowers the request's limits by that number.
+ * Creates the request for the rest of an answer. Counts the tokens of the beginning, and lowers the request's limits by that number.
  * @param request request with the beginning of the answer, adapted to the engine
  * @throws UpstreamAnswerError if the engine does not count the beginning
  * @throws the connection's errors
@@ -41,15 +41,17 @@ export async function prepareContinuation(
       ? counter.countObjectAtUpstream(removeFromLastMessage(request, beginning), signal)
       : countText(prompt, true);
   const [beginningTokens = 0, countedPromptTokens] = await Promise.all([countText(beginning, false), countInput()]);
-  // The engine's count is preferred, because the number in the beginning of the answer may be an estimate.
+  // The engine's count takes precedence, because the number in the beginning of the answer may be an estimate.
   const promptTokens = countedPromptTokens ?? relayedAnswer.inputTokens;
   const loweredRequest = lowerOutputLimits(request, beginningTokens);
   const continued = { stream, isComplete: !loweredRequest, beginningTokens, promptTokens };
   return { continued, request: loweredRequest ?? request };
 }
 
-/** Gives a written request the id and time of the answer that it continues, and the translation of the rest. */
-export function continueWritten(written: WrittenRequest, continued: ContinuedAnswer): void {
+/**
+ * Sets the id and time of a written request to those of the answer that it continues, and its translation to the translation of the rest.
+ */
+export function applyContinuation(written: WrittenRequest, continued: ContinuedAnswer): void {
   const { route, answerContext } = written;
   const { translation } = route;
   const { id, created = answerContext.created } = continued.stream.relayedAnswer;
@@ -71,14 +73,14 @@ function translateRest(continued: ContinuedAnswer, translation: StreamTranslatio
   });
 }
 
-/** Writes the end of an answer that already has all the tokens that its limit allows. */
+/** Writes the end of an answer that already has all tokens that its limit allows. */
 export function endAnswer(
   { route, answerContext }: WrittenRequest,
   { stream: { text: upstreamText } }: ContinuedAnswer,
   reply: Pick<Reply, 'write'>,
 ): Ending {
   const stream = route.translation.stream(answerContext);
-  const last = stream.event(upstreamText.endingEvent('length', {}));
+  const last = stream.event(upstreamText.writeEndingEvent('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
   return ending;
@@ -87,8 +89,8 @@ export function endAnswer(
 /** Computes the usage of the whole answer from the usage that the engine reports for its part. */
 function computeWholeUsage({ beginningTokens, promptTokens }: ContinuedAnswer, reported: JsonObject): JsonObject {
   const { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: details } = reported;
-  const prompt = promptTokens ?? Math.max(1, numberOrZero(input) - beginningTokens);
-  const completion = numberOrZero(output) + beginningTokens;
+  const prompt = promptTokens ?? Math.max(1, toNumberOrZero(input) - beginningTokens);
+  const completion = toNumberOrZero(output) + beginningTokens;
   return {
     ...reported,
     prompt_tokens: prompt,
@@ -96,11 +98,11 @@ function computeWholeUsage({ beginningTokens, promptTokens }: ContinuedAnswer, r
     total_tokens: prompt + completion,
     // The engine may have counted tokens of the beginning as cached.
     ...(isJsonObject(details) && {
-      prompt_tokens_details: { ...details, cached_tokens: Math.min(numberOrZero(details['cached_tokens']), prompt) },
+      prompt_tokens_details: { ...details, cached_tokens: Math.min(toNumberOrZero(details['cached_tokens']), prompt) },
     }),
   };
 }
 
-function numberOrZero(value: JsonObject[string] | undefined): number {
+function toNumberOrZero(value: JsonObject[string] | undefined): number {
   return typeof value === 'number' ? value : 0;
 }

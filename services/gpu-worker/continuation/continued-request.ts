@@ -21,15 +21,15 @@ const grammarFields = [
 const outputLimitFields = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
 
 /**
- * Checks that an answer to a request can be continued exactly.
+ * Checks that the answer to a request can be continued exactly.
  * @param request request in an upstream format, before it is adapted to the engine
- * @throws CannotContinue `refused` for structured output, log probabilities, several choices, or anything else that no engine continues
+ * @throws CannotContinue `refused` for structured output, log probabilities, several choices, or any other feature that no engine continues
  */
 export function assertContinuable(request: JsonObject): void {
   const { n, best_of: bestOf, logprobs, top_logprobs: topLogprobs, prompt_logprobs: promptLogprobs, echo } = request;
   const { response_format: responseFormat, tool_choice: toolChoice } = request;
-  if (isSeveral(n) || isSeveral(bestOf)) throw cannotContinue('several choices are asked for');
-  if (isAskedFor(logprobs) || (topLogprobs !== 0 && isAskedFor(topLogprobs)) || isAskedFor(promptLogprobs))
+  if (isAboveOne(n) || isAboveOne(bestOf)) throw cannotContinue('several choices are asked for');
+  if (isRequested(logprobs) || (topLogprobs !== 0 && isRequested(topLogprobs)) || isRequested(promptLogprobs))
     throw cannotContinue('log probabilities are asked for');
   if (isJsonObject(responseFormat) && responseFormat['type'] !== 'text')
     throw cannotContinue('structured output is asked for');
@@ -42,8 +42,8 @@ export function assertContinuable(request: JsonObject): void {
 }
 
 /**
- * Returns the request with `text` as the beginning of its answer: appends `text` to the last message if that is the assistant's, otherwise
- * adds a message of the assistant.
+ * Returns the request with `text` as the beginning of its answer. Appends `text` to the last message if that is the assistant's; otherwise
+ * adds an assistant message.
  * @throws CannotContinue `refused` if the client itself began the answer in parts
  */
 export function appendToLastMessage(request: JsonObject, text: string): JsonObject {
@@ -56,7 +56,7 @@ export function appendToLastMessage(request: JsonObject, text: string): JsonObje
   return { ...request, messages: [...messages.slice(0, -1), { ...last, content: last['content'] + text }] };
 }
 
-/** Removes `text`, which `appendToLastMessage` has added, from a request that was adapted to the engine. */
+/** Removes `text` that `appendToLastMessage` has added, after the request was adapted to the engine. */
 export function removeFromLastMessage(request: JsonObject, text: string): JsonObject {
   const messages: readonly Json[] = Array.isArray(request['messages']) ? request['messages'] : [];
   const last = messages.at(-1);
@@ -68,8 +68,8 @@ export function removeFromLastMessage(request: JsonObject, text: string): JsonOb
 }
 
 /**
- * Returns the request with a text appended to its prompt.
- * @throws CannotContinue `refused` if the request does not have exactly one prompt, as text
+ * Appends a text to the prompt of a request.
+ * @throws CannotContinue `refused` unless the request has exactly one prompt, as text
  */
 export function appendToPrompt(request: JsonObject, text: string): JsonObject {
   return { ...request, prompt: readSinglePrompt(request) + text };
@@ -77,7 +77,7 @@ export function appendToPrompt(request: JsonObject, text: string): JsonObject {
 
 /**
  * Returns the only prompt of a request.
- * @throws CannotContinue `refused` if the prompt is not text, or if there are several
+ * @throws CannotContinue `refused` if the prompt is not text, or if there are several prompts
  */
 export function readSinglePrompt({ prompt }: JsonObject): string {
   const singlePrompt = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
@@ -86,8 +86,8 @@ export function readSinglePrompt({ prompt }: JsonObject): string {
 }
 
 /**
- * Returns a request whose limits of output tokens are lowered by `tokens`, the tokens that the answer already has. Returns undefined if the
- * answer already has all the tokens that a limit allows.
+ * Lowers a request's limits of output tokens by `tokens`, the number of tokens that the answer already has. Returns undefined if the answer
+ * already has all tokens that a limit allows.
  */
 export function lowerOutputLimits(request: JsonObject, tokens: number): JsonObject | undefined {
   const loweredRequest = { ...request };
@@ -106,10 +106,10 @@ export function hasOutputLimit(request: JsonObject): boolean {
   return outputLimitFields.some((field) => typeof request[field] === 'number');
 }
 
-function isSeveral(count: Json | undefined): boolean {
+function isAboveOne(count: Json | undefined): boolean {
   return typeof count === 'number' && count > 1;
 }
 
-function isAskedFor(value: Json | undefined): boolean {
+function isRequested(value: Json | undefined): boolean {
   return value !== undefined && value !== null && value !== false;
 }

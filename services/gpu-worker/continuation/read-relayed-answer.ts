@@ -25,7 +25,7 @@ function parseEvents(relayed: Buffer) {
   try {
     return new EventObjects().read(relayed);
   } catch (error) {
-    // The mark of a stream's end also causes this error, because it is not JSON.
+    // The end mark of a stream causes this error, too, because it is not JSON.
     throw cannotContinue('an event cannot be read', error);
   }
 }

@@ -1,9 +1,7 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 
-/**
- * Describes a model as the worker announces it. Capabilities concern conversations only, so a model that does not generate has none.
- */
+/** Describes a model as the worker announces it. Capabilities concern only conversations, so a model that does not generate has none. */
 export function describeModel(
   id: string,
   operations: readonly ModelOperation[],

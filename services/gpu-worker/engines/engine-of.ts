@@ -15,7 +15,7 @@ const engines: Record<EngineKind, Engine> = {
   openai,
 };
 
-/** Returns the engine of a kind. To add a kind, write its name into `engineKinds`, add a file for it, and add a line here. */
+/** Returns the engine of a kind. To add a kind, add its name to `engineKinds`, add a file for it, and add a line here. */
 export function engineOf(kind: EngineKind): Engine {
   return engines[kind];
 }

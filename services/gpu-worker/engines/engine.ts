@@ -21,8 +21,8 @@ export type EngineKind = (typeof engineKinds)[number];
 export const engineChatFormat = chatUpstream;
 
 /**
- * The formats of requests to engines, whose paths are below `/v1`. A request is translated into the first of these formats for which there
- * is a translation.
+ * The formats of requests to engines. Their paths are below `/v1`. A request is translated into the first of these formats that has a
+ * translation from the client format.
  */
 export const engineFormats: readonly HttpUpstreamFormat[] = [
   engineChatFormat,
@@ -39,22 +39,23 @@ export const engineFormats: readonly HttpUpstreamFormat[] = [
 
 export interface Discovery {
   models: ModelInfo[];
-  /** Number of requests that the engine processes at once; undefined if it does not report that. */
+  /** Number of requests that the engine processes at once; undefined if the engine does not report the number. */
   slots?: number | undefined;
 }
 
-/** How an engine continues an answer. The engine's request ends with the beginning of the answer, as a message or in the prompt. */
+/** How an engine continues an answer. The request to the engine ends with the beginning of the answer, as a message or in the prompt. */
 export interface EngineContinuation {
   /**
-   * Whether a template may strip spaces from the end of the message. If so, the request leaves these spaces out, and the engine
-   * generates them again.
+   * Whether a template may strip spaces from the end of the message. If so, the request omits these spaces, and the engine generates them
+   * again.
    */
   readonly mayStripSpaces: boolean;
   /** Whether the engine limits the output tokens of a text completion whose request has no limit. */
   readonly limitsCompletions: boolean;
   /**
    * Counts the tokens of a text.
-   * @param text.isPrompt whether the text is a prompt, so that the tokens that begin every prompt count; otherwise it continues other text
+   * @param text.isPrompt whether the text is a prompt; the tokens that begin every prompt then count. Otherwise the text continues other
+   * text
    * @throws UpstreamAnswerError if the engine does not count the text
    * @throws the connection's errors
    */
@@ -68,21 +69,21 @@ export interface EngineContinuation {
 /** One kind of engine, as the worker uses it. The operations of its models determine which paths of `engineFormats` it accepts. */
 export interface Engine {
   readonly kind: EngineKind;
-  /** Whether the engine accepts the effort `none`. The model then does not think, if it can answer without thinking. */
+  /** Whether the engine accepts the effort `none`. A model that can answer without thinking then does not think. */
   readonly switchesThinking?: boolean;
   /** Whether requests with different `cache_salt` share no prefix cache. */
   readonly saltsCaches?: boolean;
   /** See `makesOneChoice` of the model traits. */
   readonly makesOneChoice?: boolean;
-  /** Whether an unstreamed answer repeats the beginning that the request contains. A streamed answer goes on after that beginning. */
+  /** Whether an unstreamed answer repeats the beginning that the request contains. A streamed answer continues after that beginning. */
   readonly repeatsBeginning?: boolean;
   /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
-  /** Format and path for a text completion up to a suffix, if the engine accepts no suffix at `/v1/completions`. */
+  /** Format and path for a text completion with a suffix, if the engine accepts no suffix at `/v1/completions`. */
   readonly insertion?: { readonly format: HttpUpstreamFormat; readonly path: string };
   /**
-   * How the engine continues an answer that another engine began; absent if the engine cannot do that. Models of an engine that can
-   * have the capability `continue`.
+   * How the engine continues an answer that another engine began; absent if it cannot. The models of an engine that can have the capability
+   * `continue`.
    */
   readonly continuation?: EngineContinuation;
   /**
@@ -93,14 +94,15 @@ export interface Engine {
    */
   discover(http: EngineHttp, previousModels: readonly ModelInfo[]): Promise<Discovery>;
   /**
-   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. A list that no
-   * engine needs to change (`findListsToPass`) may be unparsed: it then holds one string instead of its elements, and must stay as it is.
+   * Adapts a chat request to the engine: removes fields that the engine rejects, and adds fields that it needs. Does not change `request`.
+   * A list that no engine needs to change (`findListsToPass`) may be unparsed. It then has one string in place of its elements and must
+   * stay unchanged.
    * @throws RouterError with status 400 that names the field that the engine does not support
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;
   /**
-   * Counts the input tokens of a chat request, including those of tools and template, without inference. Absent if the engine has no
-   * endpoint that counts.
+   * Counts the input tokens of a chat request without inference. The count includes the tokens of tools and template. Absent if the engine
+   * has no endpoint that counts.
    */
   countTokens?(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number>;
 }

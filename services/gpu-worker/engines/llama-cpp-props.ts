@@ -7,7 +7,7 @@ import { describeModel } from './describe-model.ts';
 
 const positiveInteger = z.number().int().positive().optional().catch(undefined);
 
-/** `GET /props` of llama-server: its description of the model that it serves. */
+/** `GET /props` of llama-server: the description of the model that the server serves. */
 export const llamaProps = z.looseObject({
   total_slots: positiveInteger,
   /** Tokens per slot, not of all slots together. */
@@ -24,7 +24,7 @@ export type LlamaProps = z.output<typeof llamaProps>;
 
 /**
  * Describes the model as the worker announces it.
- * @param servedOperations operations of the paths that the server answers
+ * @param servedOperations operations whose paths the server answers
  */
 export function describeLlama(id: string, servedOperations: readonly ModelOperation[], facts: LlamaProps): ModelInfo {
   const modelOperations = findModelOperations(servedOperations, facts);
@@ -33,21 +33,21 @@ export function describeLlama(id: string, servedOperations: readonly ModelOperat
   if (facts.modalities?.vision === true) capabilities.push('vision');
   if (isThinkingModel(facts)) capabilities.push('thinking');
   const model = describeModel(id, modelOperations, capabilities, facts.default_generation_settings?.n_ctx);
-  return modelOperations.includes('generate') ? { ...model, lacks: findLackedParts(facts) } : model;
+  return modelOperations.includes('generate') ? { ...model, lacks: findRefusedParts(facts) } : model;
 }
 
 /**
- * Returns the parts of chat requests that the server refuses. Every server refuses files, and a server without audio input refuses sounds.
+ * Returns the parts of chat requests that the server refuses. Every server refuses files. A server without audio input refuses sounds.
  * Older versions do not report audio input.
  */
-function findLackedParts({ modalities }: LlamaProps): string[] {
+function findRefusedParts({ modalities }: LlamaProps): string[] {
   const parts = ['documents', 'file_ids', ...(modalities && modalities.audio !== true ? ['audio_input'] : [])];
   return parts.map((name) => featureKey(name, chatFormat.name));
 }
 
 /**
- * Returns the operations that the model was made for. A server that was started with `--embeddings` or `--reranking` has only that one
- * operation. Such a server may still answer at the other paths, but a model of this kind writes no useful text.
+ * Returns the operations that the model was made for. A server with `--embeddings` or `--reranking` has only that one operation. It may
+ * still answer at the other paths, but its model writes no useful text.
  */
 function findModelOperations(
   servedOperations: readonly ModelOperation[],
@@ -55,16 +55,13 @@ function findModelOperations(
 ): readonly ModelOperation[] {
   const onlyOperation = (['rank', 'embed'] as const).find((operation) => servedOperations.includes(operation));
   if (onlyOperation) return [onlyOperation];
-  // The server has the path of transcriptions for any model, so the model's modality decides.
+  // The server has the path of transcriptions for any model, so the modality of the model decides.
   return modalities?.audio === true
     ? servedOperations
     : servedOperations.filter((operation) => operation !== 'transcribe');
 }
 
-/**
- * Whether the model thinks. Newer versions of the server report that. With older versions, one of these words in the chat template shows
- * it.
- */
+/** Whether the model thinks. Newer versions of the server report this. For older versions, certain words in the chat template show it. */
 function isThinkingModel({ chat_template: template = '', chat_template_caps: caps }: LlamaProps): boolean {
   return caps?.supports_preserve_reasoning ?? /enable_thinking|reasoning|<think>/.test(template);
 }

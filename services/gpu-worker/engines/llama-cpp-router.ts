@@ -35,8 +35,8 @@ export const llamaModels = z.looseObject({
 type ListedModel = z.output<typeof llamaModels>['data'][number];
 
 /**
- * Describes the models of a llama-server in router mode. A loaded model is asked for its operations once, and keeps its description
- * while it is not loaded. A model that was never loaded is described by its command line, and is assumed to think and to call tools.
+ * Describes the models of a llama-server in router mode. A loaded model is queried for its operations once, and keeps its description while
+ * it is not loaded. A model that was never loaded is described from its command line, and is assumed to think and to call tools.
  * @param autoloads whether a request loads its model; if not, only loaded models are described
  * @param previousModels the models of the previous query
  */
@@ -72,8 +72,8 @@ function isLoadable(state: string | undefined): boolean {
 }
 
 /**
- * Describes a loaded model by querying it. Returns undefined for a model that is not loaded, or is unloaded meanwhile. Returns undefined
- * for a sleeping model, too, if only a request that wakes it would tell its operations.
+ * Describes a loaded model by querying it. Returns undefined for a model that is not loaded, or is unloaded meanwhile. Also returns
+ * undefined for a sleeping model whose operations are unknown, because a request for them would wake it.
  */
 async function describeLoaded(
   http: EngineHttp,

@@ -13,22 +13,22 @@ import { probeOperations } from './probe-operations.ts';
 const tokenCountAnswer = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
 /**
- * `GET /props` of any llama-server. In router mode, in which each of many models has a process, `role` is `router` and no field describes a
- * model.
+ * `GET /props` of any llama-server. In router mode, the server runs a process for each of its models: `role` is `router`, and no field
+ * describes a model.
  */
 const serverProps = llamaProps.extend({
   role: z.string().optional().catch(undefined),
-  /** Whether a request for a model that is not loaded loads it. */
+  /** Whether a request loads its model. */
   models_autoload: z.boolean().optional().catch(undefined),
 });
 
-/** llama.cpp's llama-server. It serves one model under any name or, in its router mode, many models. */
+/** llama.cpp's llama-server. It serves one model under any name or, in router mode, many models. */
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   switchesThinking: true,
   repeatsBeginning: true,
   healthPath: '/health',
-  // The beginning is appended to the template's output unchanged.
+  // llama-server appends the beginning to the output of the template unchanged.
   continuation: { mayStripSpaces: false, limitsCompletions: false, countText },
   insertion: { format: infillUpstream, path: infillUpstream.path },
 

@@ -38,7 +38,7 @@ const nativeModels = z.looseObject({
   ),
 });
 
-/** `GET /api/v0/models`, before 0.4.0. */
+/** `GET /api/v0/models`, before version 0.4.0. */
 const olderModels = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -56,7 +56,7 @@ interface ModelFacts extends Omit<ModelInfo, 'id' | 'operations'> {
 }
 
 /**
- * LM Studio. `/v1/models` lists the models that a request may name. With loading on demand, it also lists models that are not loaded. The
+ * LM Studio. `/v1/models` lists the models that a request may name. With loading on demand, this includes models that are not loaded. The
  * native endpoints describe the models. As with Ollama, a model's context window is the one with which the model is loaded.
  */
 export const lmStudio: Engine = {
@@ -90,7 +90,7 @@ export const lmStudio: Engine = {
   },
 };
 
-/** Reads the native endpoints. The keys are the ids that `/v1/models` may list: ids of models and of their loaded instances. */
+/** Reads the native endpoints. Returns facts by the ids that `/v1/models` may list: ids of models and of their loaded instances. */
 async function readFacts(http: EngineHttp): Promise<Map<string, ModelFacts>> {
   const native = await http.getOptionalJson('/api/v1/models', nativeModels);
   if (native === undefined) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const positiveInteger = z.number().int().positive().optional().catch(undefined);
 
-/** The answer of every engine to `GET /v1/models`, with the fields that some engines add. */
+/** The answer of every engine to `GET /v1/models`, including fields that only some engines send. */
 export const modelList = z.looseObject({
   data: z
     .array(

@@ -26,7 +26,7 @@ const runningModels = z.looseObject({
 });
 
 /**
- * Ollama. A model's context window is the one with which the model is loaded, not the one with which it was trained, because Ollama
+ * Ollama. A model's context window is the window with which the model is loaded, not the window with which it was trained, because Ollama
  * silently truncates longer input. The worker learns the window while the model is loaded, and remembers it afterwards.
  */
 export const ollama: Engine = {
@@ -58,7 +58,7 @@ export const ollama: Engine = {
   },
 };
 
-/** Describes a model; undefined for a model that neither generates text nor embeds, such as one that makes images. */
+/** Describes a model. Returns undefined for a model that neither generates text nor embeds, such as a model that makes images. */
 async function describeOllamaModel(
   http: EngineHttp,
   id: string,

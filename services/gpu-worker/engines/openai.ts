@@ -6,9 +6,9 @@ import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Any other engine with OpenAI's formats. The worker knows only the engine's list of models, so it sends requests as the client wrote them.
- * The operations of models are guessed from their names. Models are assumed to have all capabilities but vision, unless the list reports
- * image input.
+ * Any other engine with OpenAI's formats. The worker has only the engine's list of models, so it sends requests as the client wrote them.
+ * It guesses the operations of models from their names. It assumes that models have all capabilities except vision, which the list must
+ * report as image input.
  */
 export const openai: Engine = {
   kind: 'openai',

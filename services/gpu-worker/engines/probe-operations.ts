@@ -12,7 +12,7 @@ import type { EngineHttp } from '../engine-http.ts';
 interface Probe {
   path: string;
   body: JsonObject;
-  /** Format that writes the body as a form; undefined if the path accepts JSON. */
+  /** Format that encodes the body as a form; undefined if the path accepts JSON. */
   formFormat?: HttpUpstreamFormat;
 }
 
@@ -21,8 +21,8 @@ const emptySound = { name: 'silence.wav', type: 'audio/wav', bytes: 1, start: ''
 const emptyImage = { ...emptySound, name: 'nothing.png', type: 'image/png' };
 
 /**
- * Probe for generating and completing. An engine that continues texts also generates answers. A conversation without messages cannot be a
- * probe, because a template adds text to it.
+ * The probe for text generation and completion, because an engine that completes texts also generates answers. A conversation without
+ * messages cannot be a probe, because a template adds text to it.
  */
 const completionProbe: Probe = { path: '/v1/completions', body: { prompt: [] } };
 const probes: Record<ModelOperation, Probe> = {
@@ -38,12 +38,12 @@ const probes: Record<ModelOperation, Probe> = {
   translate: { path: '/v1/audio/translations', body: { file: emptySound }, formFormat: audioTranslationsUpstream },
 };
 
-/** Statuses with which vLLM and llama.cpp answer at a path that they do not have, or that is switched off. */
+/** Statuses of vLLM and llama.cpp for a path that they lack, or that is switched off. */
 const absentStatuses: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /**
- * Finds out which operations a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of the probed paths
- * is assumed to answer conversations, because all other operations have been ruled out. (Not every engine that behaves like vLLM has
+ * Finds the operations that a model of vLLM or llama.cpp supports, by requests without input. A model that serves none of the probed paths
+ * is assumed to answer conversations, because all other operations are ruled out. (Not every engine that behaves like vLLM has
  * `/v1/completions`.)
  * @param query query string appended to the paths
  * @throws UpstreamAnswerError if the engine fails, or has unloaded the model
@@ -79,7 +79,8 @@ async function servesPath(
 }
 
 /**
- * Whether the answer says that the model does not support the path. Older versions of vLLM have all paths, and then answer with status 400.
+ * Whether the answer says that the model does not support the path. Older versions of vLLM have all paths, and send this answer with status
+ * 400.
  */
 function isUnsupported(answer: unknown): boolean {
   return /^The model does not support .* API/.test(readMessage(answer));

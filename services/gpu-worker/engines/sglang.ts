@@ -27,7 +27,7 @@ const serverInfo = z.looseObject({
     .catch(undefined),
 });
 
-/** SGLang. Its information endpoints were renamed, so the newer name is tried first. */
+/** SGLang. Its information endpoints were renamed, so the worker tries the newer name first. */
 export const sglang: Engine = {
   kind: 'sglang',
   switchesThinking: true,
@@ -77,7 +77,7 @@ export const sglang: Engine = {
 
 const generationOperations: readonly ModelOperation[] = ['generate', 'complete'];
 
-/** Guesses whether a model that does not generate embeds or ranks, because SGLang does not report that. */
+/** Guesses whether a model that does not generate embeds or ranks. SGLang does not report this. */
 function guessEmbedOrRank(id: string): readonly ModelOperation[] {
   return guessOperations(id).includes('rank') ? ['rank'] : ['embed'];
 }

@@ -14,12 +14,12 @@ import { probeOperations } from './probe-operations.ts';
 const tokenizeAnswer = z.looseObject({ count: z.number().int().nonnegative() });
 
 /**
- * How vLLM and SGLang continue an answer: with the fields that `continueLastMessage` adds to a request, they continue its last message.
+ * How vLLM and SGLang continue an answer. With the fields that `continueLastMessage` adds, they continue the last message of a request.
  * Some templates strip spaces from the end of that message.
  */
 export const continuationByTokenizing: EngineContinuation = {
   mayStripSpaces: true,
-  // If a completion request has no limit, they write at most 16 tokens.
+  // Without a limit in a completion request, they write at most 16 tokens.
   limitsCompletions: true,
   async countText(http, { model, text, isPrompt }, signal) {
     const body = JSON.stringify({ model, prompt: text, add_special_tokens: isPrompt });
@@ -28,15 +28,15 @@ export const continuationByTokenizing: EngineContinuation = {
 };
 
 /**
- * Number of jobs that a vLLM engine gets at once. vLLM does not report how many it runs at once (`--max-num-seqs`, 256 or more by
+ * Number of jobs that a vLLM engine gets at once. vLLM does not report how many jobs it runs at once (`--max-num-seqs`, 256 or more by
  * default). With this number, the contexts of agents fit into the memory of one GPU, and the GPU is busy. Further jobs wait in the router's
  * queues, by class and weight.
  */
 const defaultSlots = 64;
 
 /**
- * vLLM, and the demo engine, which behaves like vLLM. vLLM reports neither its slots nor the operations of a model. Counting the tokens
- * of an image shows whether a model sees images, and empty requests show whether it embeds or ranks. Neither check needs inference.
+ * vLLM, and the demo engine, which behaves like vLLM. vLLM reports neither its slots nor the operations of a model. A token count of an
+ * image shows whether a model accepts images. Empty requests show whether a model embeds or ranks. Neither check needs inference.
  */
 export const vllm: Engine = {
   kind: 'vllm',
@@ -87,10 +87,7 @@ function removeUnusableFields(request: JsonObject): JsonObject {
   };
 }
 
-/**
- * Whether vLLM accepts settings for the template. It refuses such settings for Mistral's models, which have a tokenizer of their own and no
- * template.
- */
+/** Whether vLLM accepts settings for the template. It refuses them for Mistral's models, which have their own tokenizer and no template. */
 function acceptsTemplateSettings(model: string): boolean {
   return !/mistral|magistral|ministral|devstral|codestral|pixtral|mixtral/i.test(model);
 }
@@ -107,8 +104,8 @@ async function acceptsImages(http: EngineHttp, model: string): Promise<boolean> 
 }
 
 /**
- * Adds the fields that make vLLM and SGLang continue the last message, if that is the assistant's and has no tool calls. Values that the
- * client has set stay.
+ * Adds the fields that make vLLM and SGLang continue the last message, if that is the assistant's and has no tool calls. The client's own
+ * values of these fields stay.
  */
 export function continueLastMessage(request: JsonObject): JsonObject {
   const last = Array.isArray(request.messages) ? request.messages.at(-1) : undefined;

@@ -1,7 +1,7 @@
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { createPublicFetch, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
-/** Fetches an image. Returns a data URL of at most `maxBytes` image bytes. Rejects with a PublicFetchError. */
+/** Fetches an image. Resolves to a data URL of at most `maxBytes` image bytes. Rejects with a PublicFetchError. */
 export type ImageFetcher = (url: URL, maxBytes: number, signal: AbortSignal) => Promise<string>;
 
 const timeoutMs = 10_000;

@@ -15,17 +15,17 @@ const dataUrlStart = /^data:/i;
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Replaces the URLs of images by the images, as data URLs. An engine must not fetch an image itself, because it would fetch for any client
- * whatever it can reach: its own network and, with some engines, its own files. Some engines read the fields of a part whatever the part's
- * type says, so the fields decide here, too.
- * @param clientPath returns the JSON path of a URL in the client's request, if it differs from the path in this request
+ * Replaces the URLs of images by the images, as data URLs. An engine must not fetch an image itself, because it would fetch any address
+ * that it can reach for any client: addresses in its own network and, with some engines, its own files. Some engines read the fields of a
+ * part regardless of the part's type, so the fields decide here, too.
+ * @param findClientPath returns the JSON path of a URL in the client's request, if it differs from the path in this request
  * @throws RouterError `invalid_request` that names the part whose image is refused or cannot be fetched
  */
 export async function inlineImages(
   request: JsonObject,
   fetchImage: ImageFetcher,
   signal: AbortSignal,
-  clientPath: (address: string) => string | undefined = () => undefined,
+  findClientPath: (url: string) => string | undefined = () => undefined,
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
@@ -50,7 +50,7 @@ export async function inlineImages(
           ? `The images did not arrive within ${timeoutMs / 1000} seconds.`
           : error instanceof PublicFetchError && `The image was not fetched: ${error.message}.`;
         if (message === false) throw error;
-        const path = clientPath(image.addressText);
+        const path = findClientPath(image.addressText);
         throw path === undefined ? createRefusal(message, image.param) : createRefusal(`${path}: ${message}`, path);
       });
       bytesLeft -= url.length;
@@ -61,7 +61,7 @@ export async function inlineImages(
   return { ...request, messages: inlined };
 }
 
-/** Whether a part of the request may name an image by a URL other than a data URL, so that it must be replaced or refused. */
+/** Whether a part of the request may name an image by a URL other than a data URL. Such an image must be replaced or refused. */
 export function mayNameImages({ messages }: JsonObject): boolean {
   if (!Array.isArray(messages)) return false;
   return messages.some(
@@ -99,7 +99,7 @@ function findImageToFetch(part: Json, path: string): { address: URL; addressText
   const param = `${path}.${field}.url`;
   const text = isJsonObject(media) ? media.url : media;
   if (typeof text !== 'string') throw createRefusal(`${param} must be a string.`, param);
-  // A data URL is not parsed, because that would copy a long one several times.
+  // A data URL is not parsed, because parsing would copy a long URL several times.
   if (dataUrlStart.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {

@@ -9,7 +9,7 @@ import type { Engine } from '../engines/engine.ts';
 const timeoutMs = 10_000;
 
 /**
- * If an engine's error says that the request does not fit, but not how long it is, adds the number of its tokens. Returns other errors
+ * Adds the number of input tokens to an engine's error that says that the request does not fit but not how long it is. Returns other errors
  * unchanged.
  */
 export async function addInputTokens(

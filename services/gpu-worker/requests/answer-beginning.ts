@@ -1,18 +1,18 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Translation } from '#shared/translate/translation.ts';
 
-/** The texts with which a client's request begins the answer, by the field of the message that has them. */
+/** The texts with which a client's request begins the answer, by the message field that contains them. */
 export type AnswerBeginning = Readonly<Record<'content' | 'reasoning_content', readonly string[]>>;
 
-/** Returns the beginning of the answer that a chat request contains: its last message, if that is the assistant's. */
+/** Returns the beginning of the answer that a chat request contains, which is its last message if that is the assistant's. */
 export function readAnswerBeginning({ messages }: JsonObject): AnswerBeginning | undefined {
   const last = Array.isArray(messages) ? messages.at(-1) : undefined;
   if (!isJsonObject(last) || last['role'] !== 'assistant') return undefined;
   return { content: readTexts(last['content']), reasoning_content: readTexts(last['reasoning_content']) };
 }
 
-/** Returns a translation that removes the beginning from unstreamed answers, for engines that repeat the beginning. */
-export function withoutBeginning(translation: Translation, beginning: AnswerBeginning): Translation {
+/** Wraps a translation to remove the beginning from unstreamed answers, for engines that repeat the beginning. */
+export function removeBeginningFromReplies(translation: Translation, beginning: AnswerBeginning): Translation {
   return {
     ...translation,
     reply: (answer, answerContext) => translation.reply(removeBeginning(answer, beginning), answerContext),
@@ -37,7 +37,8 @@ function removeFromChoice(choice: Json, beginning: AnswerBeginning): Json {
 }
 
 /**
- * Returns the rest of `text` after `texts`, or all of `text` if it does not begin with `texts`. llama.cpp puts line breaks between them.
+ * Returns the rest of `text` after `texts`, or the whole `text` if it does not begin with `texts`. llama.cpp separates `texts` by line
+ * breaks.
  */
 function removeTexts(text: string, texts: readonly string[]): string {
   let rest = text;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * Fields that control how an engine runs, or what it does besides answering: the order of requests, the use of caches, what is loaded,
- * which code runs. A client that may use a model must not steer the engine, which all clients share. The fields are those of the request
- * types of vLLM, SGLang, llama.cpp, Ollama and LM Studio.
+ * Fields that control how an engine runs, or what it does besides answering: the order of requests, the use of caches, the loading of
+ * models, the code that runs. A client that may use a model must not steer the engine, which all clients share. The fields come from the
+ * request types of vLLM, SGLang, llama.cpp, Ollama and LM Studio.
  */
 const steeringFields: readonly string[] = [
   'bootstrap_host',

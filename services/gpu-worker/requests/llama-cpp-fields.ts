@@ -5,15 +5,15 @@ export function toLlamaCppFields(request: JsonObject): JsonObject {
   return requireNamedTool(renameMaxTokens(request));
 }
 
-/** Gives the limit of output tokens its older name. */
+/** Renames the limit of output tokens to its older name. */
 function renameMaxTokens(request: JsonObject): JsonObject {
   const { max_completion_tokens: maxTokens, ...rest } = request;
   return maxTokens === undefined || maxTokens === null ? rest : { ...rest, max_tokens: maxTokens };
 }
 
 /**
- * If `tool_choice` names a tool, keeps only that tool and requires a call, because llama.cpp accepts only words, such as `required`, in
- * this field. Removes `tools` and `tool_choice` if there are no tools.
+ * Keeps only the tool that `tool_choice` names and requires a call, because llama.cpp accepts only words in this field, such as `required`.
+ * Removes `tools` and `tool_choice` if there are no tools.
  */
 function requireNamedTool(request: JsonObject): JsonObject {
   const { tool_choice: toolChoice, ...rest } = request;

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** How much thinking a request asks for. Every engine has its own fields for this. */
+/** The amount of thinking that a request asks for. Every engine has its own fields for it. */
 export interface ThinkingRequest {
   isOn: boolean;
   /** One of the three levels that every engine supports. */
@@ -10,10 +10,10 @@ export interface ThinkingRequest {
 }
 
 /**
- * Removes the fields about thinking from a request and returns their meaning: `reasoning_effort`, `reasoning.effort`, `.max_tokens` or
- * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` or `.thinking`. The first field with a known
- * value counts, and all fields but `chat_template_kwargs` are removed. If no field has a known value, all fields stay for the engine to
- * judge.
+ * Removes the fields about thinking from a request and returns their meaning. The fields are `reasoning_effort`, `reasoning` with `effort`,
+ * `max_tokens` or `enabled`, `thinking` with `type` and `budget_tokens`, and `chat_template_kwargs` with `enable_thinking` or `thinking`.
+ * The first field with a known value counts, and all fields except `chat_template_kwargs` are removed. If no field has a known value, all
+ * fields stay in the request, for the engine to judge.
  */
 export function takeThinking(request: JsonObject): { rest: JsonObject; thinking: ThinkingRequest | undefined } {
   const thinking =
@@ -25,14 +25,14 @@ export function takeThinking(request: JsonObject): { rest: JsonObject; thinking:
 
 /**
  * Switches thinking on or off in the model's chat template. Templates read either `enable_thinking` (Qwen, GLM and most others) or
- * `thinking` (DeepSeek, Granite). Settings of the client stay.
+ * `thinking` (DeepSeek, Granite). The client's own settings take precedence.
  */
 export function setTemplateThinking(request: JsonObject, isOn: boolean): JsonObject {
   const kwargs = isJsonObject(request.chat_template_kwargs) ? request.chat_template_kwargs : {};
   return { ...request, chat_template_kwargs: { enable_thinking: isOn, thinking: isOn, ...kwargs } };
 }
 
-/** Reduces the levels of all formats to three. SGLang also accepts numbers from 0 to 1. */
+/** Reduces the effort levels of all formats to three. SGLang also accepts numbers from 0 to 1. */
 function readEffort(effort: Json | undefined): ThinkingRequest | undefined {
   if (typeof effort === 'number') {
     if (effort <= 0) return { isOn: false };

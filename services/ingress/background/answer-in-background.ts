@@ -20,8 +20,8 @@ export interface AnswerInBackgroundParts extends Pick<ServingComponents, 'worker
 }
 
 /**
- * Stores a request for an answer in the background. Responds at once with the object of the unfinished answer, unless the client asks for
- * a stream.
+ * Stores a request for a background response. Responds at once with the object of the unfinished response, unless the client asks for a
+ * stream.
  * @returns the stream to open for the client; undefined if the client got the object
  * @throws RouterError for a request that refers to missing stored objects; `rate_limit_exceeded`, `store_unavailable`
  */
@@ -34,8 +34,8 @@ export async function answerInBackground(
 ): Promise<StreamRequest | undefined> {
   const { background, parameters } = client;
   const { answers } = parts;
-  const shape = format.background;
-  if (!background || !shape || !answers.storesAnswers) {
+  const backgroundFormat = format.background;
+  if (!background || !backgroundFormat || !answers.storesAnswers) {
     const message =
       'This router stores no answers, so it makes none in the background. Leave `background` out, or stream.';
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
@@ -43,7 +43,7 @@ export async function answerInBackground(
   answers.assertIntact();
   const { identity, requestId, isRecorded } = contextOf(response);
   const owner = storeOwnerOf(identity);
-  // The run resolves what the request refers to; this call only refuses a missing reference early.
+  // The run resolves the references of the request again. Resolving them here refuses a missing reference early.
   await resolveStored(answers, format, 'generate', client, owner);
   findLanes(parts, { parameters, operation: 'generate', format: format.name }, identity, sentFor);
   const id = createAnswerId(format);
@@ -57,14 +57,14 @@ export async function answerInBackground(
     {
       request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
       queued,
-      ...shape.queuedEvents(queued),
+      ...backgroundFormat.queuedEvents(queued),
     },
   );
   // If this fails, the repair of the queue adds the job.
   await jobs
     .add(createResponseJob(id, openCount))
     .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response in the background has no job yet'));
-  if (parameters.stream) return { id, owner, shape, after: -1 };
+  if (parameters.stream) return { id, owner, backgroundFormat, after: -1 };
   response.json(queued);
   return undefined;
 }

@@ -10,19 +10,19 @@ import type { BackgroundParts } from './background-parts.ts';
 /** Milliseconds between two reads of the events, in case the notice of a change is lost. */
 const readIntervalMs = 2_000;
 
-/** Milliseconds after the last successful read until a stream ends because the store is unavailable. */
-const storeAwayMs = 60_000;
+/** A stream ends with `store_unavailable` after this many milliseconds without a successful read. */
+const maxUnavailableMs = 60_000;
 
 export interface StreamRequest {
   id: string;
   owner: string;
   /** Reads and writes the events in the client's format. */
-  shape: BackgroundAnswers;
+  backgroundFormat: BackgroundAnswers;
   /** Number of the event that the stream starts after; -1 for the whole stream. */
   after: number;
 }
 
-/** Errors with which a stream ends that cannot send the end of its answer. */
+/** Errors that end a stream in place of the last event of its response. */
 const streamErrors = {
   superseded: {
     code: 'response_begun_anew',
@@ -31,7 +31,7 @@ const streamErrors = {
   cancelled: { code: 'response_cancelled', message: 'The response was cancelled.' },
   gone: { code: 'response_events_gone', message: 'The events of this response are not kept. Retrieve it instead.' },
   removed: { code: 'response_removed', message: 'The response was removed.' },
-  ahead: { code: 'no_such_event', message: 'The response is over, and ended before the event that was named.' },
+  ahead: { code: 'no_such_event', message: 'The response ended before the event that you named.' },
   closing: { code: 'shutting_down', message: 'This node is being restarted. Stream the rest from another one.' },
   away: { code: 'store_unavailable', message: 'The account store does not answer. Stream the response again soon.' },
 } as const;
@@ -45,54 +45,55 @@ const streamErrors = {
  */
 export async function streamBackground(
   response: Response,
-  wanted: StreamRequest,
+  streamRequest: StreamRequest,
   { responses, changes, keepAliveMs, unreadMs, closing }: Omit<BackgroundParts, 'jobs'>,
 ): Promise<void> {
-  const { id, owner, shape, after } = wanted;
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
-  const wakeSignal = new WakeSignal(AbortSignal.any([gone.signal, closing]));
+  const { id, owner, backgroundFormat, after } = streamRequest;
+  const clientGone = new AbortController();
+  response.on('close', () => clientGone.abort());
+  const wakeSignal = new WakeSignal(AbortSignal.any([clientGone.signal, closing]));
   const unwatch = changes.watch(id, () => wakeSignal.notify());
   try {
-    let read = await responses.read(owner, id, after);
-    assertReadable(read, id, after);
+    let page = await responses.read(owner, id, after);
+    assertReadable(page, id, after);
     if (response.destroyed) return;
     startEvents(response);
     response.flushHeaders();
     let last = after;
     let [writtenAt, readAt] = [performance.now(), performance.now()];
-    while (!gone.signal.aborted) {
-      const reason = findStreamError(read, last);
-      if (!read || reason) return void response.end(shape.brokenEvent(streamErrors[reason ?? 'removed'], last + 1));
+    while (!clientGone.signal.aborted) {
+      const reason = findStreamError(page, last);
+      if (!page || reason)
+        return void response.end(backgroundFormat.brokenEvent(streamErrors[reason ?? 'removed'], last + 1));
       let events = '';
-      for (const text of read.events) {
-        // A writer that got no confirmation writes its events again. The repeated events are left out.
-        const further = shape.eventsAfter(text, last);
-        last = shape.lastNumber(further) ?? last;
-        events += further;
+      for (const text of page.events) {
+        // The store may contain events twice, because a writer repeats a write that was not confirmed.
+        const newEvents = backgroundFormat.eventsAfter(text, last);
+        last = backgroundFormat.lastNumber(newEvents) ?? last;
+        events += newEvents;
       }
       if (events !== '') {
         writtenAt = performance.now();
         if (!response.write(events)) await waitForDrain(response, unreadMs);
       }
-      if (read.isOver && last >= read.next - 1) {
-        const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
-        return void (end ? response.end(shape.brokenEvent(streamErrors[end], last + 1)) : response.end());
+      if (page.isOver && last >= page.next - 1) {
+        const end = page.isCancelled ? 'cancelled' : last >= page.next ? 'ahead' : undefined;
+        return void (end ? response.end(backgroundFormat.brokenEvent(streamErrors[end], last + 1)) : response.end());
       }
       // A response that is over has its last events, unless an operator has removed the events by hand.
-      if (read.isOver && read.events.length === 0)
-        return void response.end(shape.brokenEvent(streamErrors.gone, last + 1));
-      if (closing.aborted) return void response.end(shape.brokenEvent(streamErrors.closing, last + 1));
+      if (page.isOver && page.events.length === 0)
+        return void response.end(backgroundFormat.brokenEvent(streamErrors.gone, last + 1));
+      if (closing.aborted) return void response.end(backgroundFormat.brokenEvent(streamErrors.closing, last + 1));
       if (events === '') await wakeSignal.wait(Math.min(readIntervalMs, keepAliveMs));
       if (performance.now() - writtenAt >= keepAliveMs) {
         writtenAt = performance.now();
         response.write(': keep-alive\n\n');
       }
-      const next = await responses.read(owner, id, last).catch((): typeof away => away);
-      if (next !== away) [read, readAt] = [next, performance.now()];
-      else if (performance.now() - readAt > storeAwayMs)
-        return void response.end(shape.brokenEvent(streamErrors.away, last + 1));
-      else read = { ...read, events: [], isOver: false };
+      const nextPage = await responses.read(owner, id, last).catch((): typeof unavailable => unavailable);
+      if (nextPage !== unavailable) [page, readAt] = [nextPage, performance.now()];
+      else if (performance.now() - readAt > maxUnavailableMs)
+        return void response.end(backgroundFormat.brokenEvent(streamErrors.away, last + 1));
+      else page = { ...page, events: [], isOver: false };
     }
   } finally {
     unwatch();
@@ -100,24 +101,24 @@ export async function streamBackground(
 }
 
 /** Result of a read that failed because the store is unavailable. */
-const away: unique symbol = Symbol('away');
+const unavailable: unique symbol = Symbol('unavailable');
 
-/** Returns why nothing can follow the event that the client has seen last; undefined if something can. */
-function findStreamError(read: EventPage | undefined, last: number): keyof typeof streamErrors | undefined {
-  if (!read) return 'removed';
-  if (read.areGone) return 'gone';
+/** Returns the reason why no event can follow the last event that the client has seen; undefined if an event can follow. */
+function findStreamError(page: EventPage | undefined, last: number): keyof typeof streamErrors | undefined {
+  if (!page) return 'removed';
+  if (page.areGone) return 'gone';
   // Event numbers of a lost run are not used again.
-  return read.opening > 0 && last >= read.opening && last < read.begun ? 'superseded' : undefined;
+  return page.opening > 0 && last >= page.opening && last < page.begun ? 'superseded' : undefined;
 }
 
-function assertReadable(read: EventPage | undefined, id: string, after: number): asserts read is EventPage {
-  if (!read) throw new RouterError('not_found', `Response with id '${id}' not found.`);
-  const reason = findStreamError(read, after);
+function assertReadable(page: EventPage | undefined, id: string, after: number): asserts page is EventPage {
+  if (!page) throw new RouterError('not_found', `Response with id '${id}' not found.`);
+  const reason = findStreamError(page, after);
   if (reason === 'superseded')
     throw new RouterError('response_begun_anew', streamErrors.superseded.message, { param: 'starting_after' });
-  // A response that still runs may yet reach that event. The stream of a cancelled response ends with the event of its cancellation.
-  if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
-    const message = `This response is over, and its last event has the number ${read.next - 1}.`;
+  // A response that still runs may reach that event later. The stream of a cancelled response ends with the event of its cancellation.
+  if (!reason && page.isOver && !page.isCancelled && after >= page.next) {
+    const message = `This response is over, and its last event has the number ${page.next - 1}.`;
     throw new RouterError('invalid_value', message, { param: 'starting_after' });
   }
   if (reason === 'gone') throw new RouterError('invalid_request', streamErrors.gone.message, { param: 'stream' });

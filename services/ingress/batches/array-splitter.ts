@@ -4,13 +4,13 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [lineFeed, carriageReturn, space, tab] = [0x0a, 0x0d, 0x20, 0x09];
 
-/** Number of bytes of a field name that are compared. The rest is ignored. */
+/** A field name is compared by this many bytes. Bytes beyond them are not stored. */
 const maxNameLength = 64;
 
 /**
  * Finds the elements of one array in a JSON object that arrives in pieces, so that the object need not fit into memory. Each element is the
- * text of a JSON value without line breaks. The splitter does not validate elements, so the caller has to parse them. The splitter checks
- * only those parts of the object that it needs to find the elements.
+ * text of a JSON value without line breaks. The splitter does not validate elements, so the caller has to parse them. Of the object around
+ * the array, the splitter checks only what it needs to find the elements.
  */
 export class ArraySplitter {
   readonly #field: string;
@@ -49,21 +49,21 @@ export class ArraySplitter {
   push(piece: Uint8Array): Buffer[] {
     const elements: Buffer[] = [];
     // Position in the piece at which the current element begins or continues; -1 if there is no current element.
-    let from = this.#hasElement ? 0 : -1;
+    let elementStart = this.#hasElement ? 0 : -1;
     const finish = (to: number): void => {
       if (!this.#hasElement) return;
-      this.#addToElement(piece.subarray(from, to));
+      this.#addToElement(piece.subarray(elementStart, to));
       elements.push(this.#takeElement());
-      from = -1;
+      elementStart = -1;
     };
     for (let at = 0; at < piece.length; at += 1) {
       const byte = piece[at] ?? 0;
       if (this.#isInString) {
-        this.#onString(byte);
+        this.#readStringByte(byte);
         continue;
       }
       if (byte === space || byte === lineFeed || byte === carriageReturn || byte === tab) continue;
-      if (this.#isOver || (this.#depth === 0 && byte !== openBrace)) throw notAnObject();
+      if (this.#isOver || (this.#depth === 0 && byte !== openBrace)) throw invalidJsonError();
       const isDirect = this.#isInArray && this.#depth === 2;
       if (isDirect && byte === comma) finish(at);
       else if (isDirect && byte === closeBracket) {
@@ -73,12 +73,12 @@ export class ArraySplitter {
       } else {
         if (isDirect && !this.#hasElement) {
           this.#hasElement = true;
-          from = at;
+          elementStart = at;
         }
-        this.#onToken(byte);
+        this.#readTokenByte(byte);
       }
     }
-    if (this.#hasElement) this.#addToElement(piece.subarray(from));
+    if (this.#hasElement) this.#addToElement(piece.subarray(elementStart));
     return elements;
   }
 
@@ -88,13 +88,13 @@ export class ArraySplitter {
    */
   end(): void {
     // If a brace closes the array, its last element has not ended.
-    if (!this.#isOver || this.#hasElement) throw notAnObject();
+    if (!this.#isOver || this.#hasElement) throw invalidJsonError();
     if (this.#hasFoundArray) return;
     const message = `Missing required field ${this.#field}: it must be an array.`;
     throw new RouterError('missing_parameter', message, { param: this.#field });
   }
 
-  #onString(byte: number): void {
+  #readStringByte(byte: number): void {
     if (this.#isEscaped) this.#isEscaped = false;
     else if (byte === backslash) this.#isEscaped = true;
     else if (byte === quote) {
@@ -105,7 +105,7 @@ export class ArraySplitter {
     if (this.#isInName && this.#name.length <= maxNameLength) this.#name.push(byte);
   }
 
-  #onToken(byte: number): void {
+  #readTokenByte(byte: number): void {
     switch (byte) {
       case quote:
         this.#isInString = true;
@@ -159,6 +159,6 @@ export class ArraySplitter {
   }
 }
 
-function notAnObject(): RouterError {
+function invalidJsonError(): RouterError {
   return new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
 }

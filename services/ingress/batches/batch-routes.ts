@@ -32,8 +32,8 @@ export interface BatchRoutesParts extends CreateBatchParts {
 }
 
 /**
- * Adds the batch routes of an API to a router. They serve only the batches of the key's owner. For other batches, they answer that the
- * batch does not exist. Mount the router behind `requireKey`.
+ * Adds the batch routes of an API to a router. They serve only the batches of the key's owner, and answer `not_found` for every other
+ * batch. Mount the router behind `requireKey`.
  */
 export function addBatchRoutes(
   router: Router,
@@ -54,8 +54,8 @@ export function addBatchRoutes(
     if (!batch) throw format.notFound(typeof id === 'string' ? id : '');
     return batch;
   };
-  const baseUrl = ({ protocol, headers, baseUrl: at }: Request): string =>
-    `${publicUrl?.replace(/\/$/, '') ?? `${protocol}://${headers.host ?? ''}`}${at}`;
+  const findBaseUrl = ({ protocol, headers, baseUrl: mountPath }: Request): string =>
+    `${publicUrl?.replace(/\/$/, '') ?? `${protocol}://${headers.host ?? ''}`}${mountPath}`;
 
   const create = handleKeyed(format.source.kind === 'file' ? 'whole' : 'arrives', async (request, response) => {
     const id = `${format.idPrefix}${randomUUID().replaceAll('-', '')}`;
@@ -64,25 +64,25 @@ export function addBatchRoutes(
     await jobs
       .add(createValidationJob(id))
       .catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch has no job yet'));
-    response.json(format.show(batch, baseUrl(request)));
+    response.json(format.show(batch, findBaseUrl(request)));
   });
   router.post(path, create);
   router.get(path, async (request, response) => {
     const pageRequest = format.readPage(request.query);
     const page = await batches.list(findOwner(response), api.segment, pageRequest);
     if (!page) throw format.notFound(pageRequest.after ?? pageRequest.before ?? '');
-    response.json(format.list(page.batches, page.hasMore, baseUrl(request)));
+    response.json(format.list(page.batches, page.hasMore, findBaseUrl(request)));
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
 
   const batchPath = `${path}/:id`;
   router.get(batchPath, async (request, response) => {
-    response.json(format.show(await findBatch(request, response), baseUrl(request)));
+    response.json(format.show(await findBatch(request, response), findBaseUrl(request)));
   });
   const cancel = handleKeyed('unread', async (request, response) => {
     const { id } = await findBatch(request, response);
     await batches.cancel(id);
-    response.json(format.show(await findBatch(request, response), baseUrl(request)));
+    response.json(format.show(await findBatch(request, response), findBaseUrl(request)));
   });
   router.post(`${batchPath}/cancel`, cancel);
   router.all(`${batchPath}/cancel`, refuseMethod('POST'));
@@ -103,7 +103,7 @@ export function addBatchRoutes(
   router.get(`${batchPath}/results`, async (request, response) => {
     const { id, owner, outputFile } = await findBatch(request, response);
     const file = outputFile === undefined ? undefined : await files.find(owner, outputFile);
-    if (!file) throw new RouterError('not_found', `The batch ${id} has no results, or not yet.`);
+    if (!file) throw new RouterError('not_found', `The batch ${id} has no results yet, or its results were deleted.`);
     await sendContent(request, response, file, parts);
   });
   router.all(`${batchPath}/results`, refuseMethod('GET', 'HEAD'));

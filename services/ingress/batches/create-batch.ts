@@ -16,10 +16,10 @@ import type { ReadBody } from '../http/read-body.ts';
 import { contextOf } from '../http/request-context.ts';
 import { readRequestLines } from './read-request-lines.ts';
 
-/** Number of bytes that are reserved in memory for the requests in a body while they are sent to the store. */
+/** Bytes of memory that are reserved for the requests in a body while they are sent to the store. */
 const reservedBytes = 20 * 1024 * 1024;
 
-/** Milliseconds after which the file with the requests from a body expires, unless validation has removed it. */
+/** Milliseconds after which the input file of a batch with inline requests expires, unless validation has removed it earlier. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
 export interface CreateBatchParts extends CountedLimits {
@@ -31,7 +31,7 @@ export interface CreateBatchParts extends CountedLimits {
   maxLineBytes: number;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
-  /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
+  /** Milliseconds after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   log: Pick<Logger, 'warn'>;
 }
@@ -53,22 +53,24 @@ type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kin
 export async function createBatch(
   request: Request,
   response: Response,
-  wanted: BatchRequest,
+  batchRequest: BatchRequest,
   parts: CreateBatchParts,
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  const { source } = wanted.format;
-  // What refuses the batch is checked before its requests are received. A body that names a file may repeat an earlier request.
+  const { source } = batchRequest.format;
+  // Limits are checked before the requests are received. A batch from a file counts later: it must not count if its body repeats an earlier
+  // request with the same idempotency key, which shows only once the body is read.
   if (source.kind === 'inline') await countRequest(parts, contextOf(response).identity);
-  await batches.assertRoom(wanted.owner);
-  // The client may have disconnected meanwhile. In that case, nothing would release the memory that is reserved for its request.
+  await batches.assertRoom(batchRequest.owner);
+  // If the client has disconnected meanwhile, nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
-  if (source.kind === 'file') return batches.create(await readFileBatch(request, response, wanted, source, parts));
-  return createWithInput(await readInlineBatch(request, response, wanted, source, parts), parts);
+  if (source.kind === 'file')
+    return batches.create(await readFileBatch(request, response, batchRequest, source, parts));
+  return createWithInput(await readInlineBatch(request, response, batchRequest, source, parts), parts);
 }
 
-/** Creates a batch whose input file belongs to it alone. Removes the file if the batch is not created. */
+/** Creates a batch from inline requests. Removes the input file of the batch if the batch is not created. */
 async function createWithInput(batch: NewBatch, { batches, files, log }: CreateBatchParts): Promise<BatchRecord> {
   const { id, owner, api, inputFile } = batch;
   try {
@@ -135,9 +137,9 @@ async function readInlineBatch(
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
   const reservation = heldBodies.admit(identity);
-  const gone = new AbortController();
+  const clientGone = new AbortController();
   response.on('close', () => {
-    gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
+    clientGone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
     reservation.release();
   });
   reservation.grow(Math.min(expectedBytes ?? reservedBytes, reservedBytes));
@@ -157,7 +159,7 @@ async function readInlineBatch(
     mimeType: 'application/jsonl',
     expiresAfterMs: inputLifeMs,
   };
-  const file = await files.add(owner, lines, description, { signal: gone.signal, expectedBytes });
+  const file = await files.add(owner, lines, description, { signal: clientGone.signal, expectedBytes });
   const createdAt = Date.now();
   const facts = { id, owner, key, api: api.segment, path, inputFile: file.id, createdAt };
   return { ...facts, expiresAt: createdAt + windowMs, total };

@@ -26,11 +26,11 @@ export async function* readRequestLines(
   const ids = new Set<string>();
   for await (const piece of body) {
     for (const element of splitter.push(piece)) {
-      const at = `${field}.${ids.size}`;
-      const { customId } = readElement(format, element, at);
+      const path = `${field}.${ids.size}`;
+      const { customId } = readElement(format, element, path);
       const shortId = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
       if (ids.has(shortId))
-        throw invalidRequest(`${at}.custom_id`, `custom_id ${JSON.stringify(customId)} is not unique.`);
+        throw invalidRequest(`${path}.custom_id`, `custom_id ${JSON.stringify(customId)} is not unique.`);
       ids.add(shortId);
       if (ids.size > format.maxLines) throw invalidRequest(field, `A batch has ${format.maxLines} requests at most.`);
       yield Buffer.concat([element, lineFeed]);
@@ -41,13 +41,13 @@ export async function* readRequestLines(
   onEnd(ids.size);
 }
 
-function readElement(format: Pick<BatchFormat, 'readLine'>, element: Buffer, at: string): { customId: string } {
+function readElement(format: Pick<BatchFormat, 'readLine'>, element: Buffer, path: string): { customId: string } {
   try {
     return format.readLine(element, undefined);
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
     const { code, message, param } = error;
-    throw new RouterError(code, `${at}: ${message}`, { param: param === undefined ? at : `${at}.${param}` });
+    throw new RouterError(code, `${path}: ${message}`, { param: param === undefined ? path : `${path}.${param}` });
   }
 }
 

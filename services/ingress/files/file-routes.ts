@@ -12,7 +12,7 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
-/** Number of bytes that are reserved in memory for an upload: two parts of an upload to S3, and the bytes between client and S3. */
+/** Bytes of memory that are reserved for an upload: two parts of the upload to S3, and the bytes on their way from the client to S3. */
 const uploadBytes = 20 * 1024 * 1024;
 
 /** Number of characters after which a file name is cut off. */
@@ -24,7 +24,7 @@ export interface FileRoutesParts {
   unreadOutputs: UnreadOutputs;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
-  /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
+  /** Milliseconds after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   store: {
     /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
@@ -33,8 +33,8 @@ export interface FileRoutesParts {
 }
 
 /**
- * Adds the file routes of a format to a router. They serve only the files of the key's owner. For other files, they answer that the file
- * does not exist. Mount the router behind `requireKey`.
+ * Adds the file routes of a format to a router. They serve only the files of the key's owner, and answer `not_found` for every other file.
+ * Mount the router behind `requireKey`.
  */
 export function addFileRoutes(
   router: Router,
@@ -49,7 +49,7 @@ export function addFileRoutes(
     return storeOwnerOf(contextOf(response).identity);
   };
   const findFile = async (request: Request, response: Response) => {
-    const shown = shownIdOf(request);
+    const shown = readShownId(request);
     const id = parseFileId(shown);
     const file = id === undefined ? undefined : await files.find(findOwner(response), id);
     if (!file) throw format.notFound(shown);
@@ -87,14 +87,14 @@ async function upload(
   { files, heldBodies, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // The client may have disconnected while its key was checked. In that case, nothing would release the memory of its request.
+  // If the client has disconnected while its key was checked, nothing would release the memory of its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
   const reservation = heldBodies.admit(contextOf(response).identity);
-  const gone = new AbortController();
+  const clientGone = new AbortController();
   response.on('close', () => {
-    gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
+    clientGone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
     reservation.release();
   });
   reservation.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
@@ -106,14 +106,14 @@ async function upload(
     reservation,
     maxFiles: 1,
     isKept: (field) => field === 'file',
-    keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),
+    keep: (content) => files.receive(owner, content, { signal: clientGone.signal, expectedBytes }),
     discard: (received) => received.discard(),
   });
   if (!file) throw new RouterError('missing_parameter', "The form has no file in the field 'file'.", { param: 'file' });
   const { kept, mimeType } = file;
   try {
-    const described = format.readUpload(fields);
-    return await kept.keep({ ...described, name: cleanName(file.name), mimeType });
+    const description = format.readUpload(fields);
+    return await kept.keep({ ...description, name: cleanName(file.name), mimeType });
   } catch (error) {
     await kept.discard();
     throw error;
@@ -124,9 +124,9 @@ async function list(request: Request, owner: string, format: FormatFiles, files:
   const query = format.readList(request.query);
   const { after, before, ids } = query;
   if (ids) {
-    const known = await Promise.all(ids.map(async (shown) => files.find(owner, parseFileId(shown) ?? '')));
+    const foundFiles = await Promise.all(ids.map(async (shown) => files.find(owner, parseFileId(shown) ?? '')));
     return format.list(
-      known.filter((file) => file !== undefined),
+      foundFiles.filter((file) => file !== undefined),
       false,
       query,
     );
@@ -137,7 +137,7 @@ async function list(request: Request, owner: string, format: FormatFiles, files:
   return format.list(page.files, page.hasMore, query);
 }
 
-function shownIdOf({ params }: Request): string {
+function readShownId({ params }: Request): string {
   const { id } = params;
   return typeof id === 'string' ? id : '';
 }

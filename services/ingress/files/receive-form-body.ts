@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
-import { memoryOfPiece } from '../http/read-body.ts';
+import { computePieceMemory } from '../http/read-body.ts';
 import { contextOf } from '../http/request-context.ts';
 import { receiveForm, type Form } from './receive-form.ts';
 
@@ -19,7 +19,7 @@ export interface ReceiveFormParts {
 /** A file in base64, split into pieces. */
 type Base64File = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
-/** Largest number of files of a form: as many pictures as OpenAI accepts, and a mask. */
+/** Largest number of files of a form: 16 pictures, which is the limit of OpenAI, and a mask. */
 const maxFiles = 17;
 
 /** Number of characters of a file's base64 in the field `start`. */
@@ -27,7 +27,7 @@ const startLength = 88;
 
 /**
  * Receives a form as a JSON text, see `formFileSchema`. Files are encoded in base64 as they arrive, and are in memory twice only while
- * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
+ * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it only after `requireKey`.
  * @returns undefined if the client has disconnected
  * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `IdempotentRequest.claim`
  */
@@ -41,44 +41,44 @@ export async function receiveFormBody(
   const context = contextOf(response);
   const reservation = context.reserveBody(heldBodies);
   let remainingBytes = maxBytes;
-  const onBytes = (plain: number, coded: number): void => {
-    remainingBytes -= plain;
+  const countBytes = (raw: number, encoded: number): void => {
+    remainingBytes -= raw;
     if (remainingBytes < 0) throw new RouterError('body_too_large', `The form is larger than ${maxBytes} bytes.`);
-    reservation.grow(coded);
+    reservation.grow(encoded);
   };
   const form = await receiveForm(request, {
     timeoutMs,
     reservation,
     maxFiles,
     isKept: () => true,
-    keep: (content) => encodeFile(content, onBytes),
+    keep: (content) => encodeFile(content, countBytes),
   });
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  const body = toJson(form, onBytes);
+  const body = toJson(form, countBytes);
   await context.keyed?.claim(body);
   return body;
 }
 
 async function encodeFile(
   content: AsyncIterable<Uint8Array>,
-  onBytes: (plain: number, coded: number) => void,
+  countBytes: (raw: number, encoded: number) => void,
 ): Promise<Base64File> {
   const data: Buffer[] = [];
   let bytes = 0;
   let rest = Buffer.alloc(0);
-  const add = (plain: Buffer): void => {
-    const coded = Buffer.from(plain.toString('base64'), 'latin1');
-    onBytes(plain.length, data.length === 0 ? coded.length : memoryOfPiece(coded.length));
-    data.push(coded);
+  const add = (raw: Buffer): void => {
+    const encoded = Buffer.from(raw.toString('base64'), 'latin1');
+    countBytes(raw.length, data.length === 0 ? encoded.length : computePieceMemory(encoded.length));
+    data.push(encoded);
   };
   for await (const piece of content) {
     bytes += piece.length;
     // Base64 encodes three bytes as four characters.
-    const plain = Buffer.concat([rest, piece]);
-    const whole = plain.length - (plain.length % 3);
-    if (whole > 0) add(plain.subarray(0, whole));
-    rest = plain.subarray(whole);
+    const raw = Buffer.concat([rest, piece]);
+    const whole = raw.length - (raw.length % 3);
+    if (whole > 0) add(raw.subarray(0, whole));
+    rest = raw.subarray(whole);
   }
   if (rest.length > 0) add(rest);
   let start = '';
@@ -87,35 +87,38 @@ async function encodeFile(
   return { bytes, start, data };
 }
 
-/** Returns a form as JSON. Fields whose names end with `[]` become lists. Of other fields with the same name, the last one counts. */
-function toJson({ entries, files }: Form<Base64File>, onBytes: (plain: number, coded: number) => void): Buffer {
-  const jsonText = (value: unknown): string => {
+/**
+ * Returns a form as JSON. A field name that ends with `[]` makes a list of its values. Of several values of any other field, the last one
+ * counts.
+ */
+function toJson({ entries, files }: Form<Base64File>, countBytes: (raw: number, encoded: number) => void): Buffer {
+  const encodeJson = (value: unknown): string => {
     const text = JSON.stringify(value);
     // The text may be longer than it was in the form, because one character may have become six.
     const bytes = Buffer.byteLength(text);
-    onBytes(bytes, bytes);
+    countBytes(bytes, bytes);
     return text;
   };
   const fields = new Map<string, Buffer[][]>();
   const add = (name: string, value: Buffer[]): void => {
-    const known = name.endsWith('[]') ? (fields.get(name) ?? []) : [];
-    fields.set(name, [...known, value]);
+    const earlierValues = name.endsWith('[]') ? (fields.get(name) ?? []) : [];
+    fields.set(name, [...earlierValues, value]);
   };
-  for (const [name, value] of entries) add(name, [Buffer.from(jsonText(value))]);
+  for (const [name, value] of entries) add(name, [Buffer.from(encodeJson(value))]);
   for (const { field, name, mimeType: type, kept } of files) {
     const { bytes, start, data } = kept;
-    const head = jsonText({ name, type, bytes, start }).slice(0, -1);
+    const head = encodeJson({ name, type, bytes, start }).slice(0, -1);
     add(field, [Buffer.from(`${head},"data":"`), ...data, Buffer.from('"}')]);
   }
   const pieces: Buffer[] = [];
   for (const [name, values] of fields) {
-    pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${jsonText(name)}:`));
-    pieces.push(...(name.endsWith('[]') ? listJson(values) : values.flat()));
+    pieces.push(Buffer.from(`${pieces.length === 0 ? '{' : ','}${encodeJson(name)}:`));
+    pieces.push(...(name.endsWith('[]') ? joinAsList(values) : values.flat()));
   }
   return Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '{}' : '}')]);
 }
 
-function listJson(values: readonly Buffer[][]): Buffer[] {
+function joinAsList(values: readonly Buffer[][]): Buffer[] {
   const comma = Buffer.from(',');
   const items = values.flatMap((value, at) => (at === 0 ? value : [comma, ...value]));
   return [Buffer.from('['), ...items, Buffer.from(']')];

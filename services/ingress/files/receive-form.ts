@@ -7,13 +7,15 @@ import { readArrivingBody } from './read-arriving-body.ts';
 /** Limits of a form apart from its files. The longest field is a prompt for pictures, with 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** Largest number of bytes outside of files: the bytes of the fields, and of the heads of all parts. */
-const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
+/** Largest number of bytes outside of files: the fields, and the headers of all parts. */
+const maxBytesOutside = limits.fields * limits.fieldSize + 64 * 1024;
 
-/** Memory of a piece of a field. Each byte may become a character of two bytes. A piece of one byte costs as much as a short string. */
-const memoryOfField = (bytes: number): number => 2 * bytes + 64;
+/**
+ * Returns the bytes of memory of a piece of a field. Each byte may become a character of two bytes, and a short string costs 64 bytes more.
+ */
+const computeFieldMemory = (bytes: number): number => 2 * bytes + 64;
 
-/** What a form says about a file. */
+/** The name and the type that a form states for a file. */
 export interface FormFile {
   name: string;
   mimeType: string;
@@ -32,7 +34,7 @@ export interface Form<Kept> {
   files: readonly KeptFile<Kept>[];
 }
 
-export interface FormReader<Kept> {
+export interface ReceiveFormOptions<Kept> {
   /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
   /** The memory reserved for the request, see `readArrivingBody`. */
@@ -55,7 +57,7 @@ export interface FormReader<Kept> {
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
-  { timeoutMs, reservation, maxFiles, isKept, keep, discard }: FormReader<Kept>,
+  { timeoutMs, reservation, maxFiles, isKept, keep, discard }: ReceiveFormOptions<Kept>,
 ): Promise<Form<Kept>> {
   const parser = openParser(request, maxFiles);
   const entries: [name: string, value: string][] = [];
@@ -66,20 +68,20 @@ export async function receiveForm<Kept>(
   });
   const contents: BusboyFileStream[] = [];
   const keptFiles: Promise<KeptFile<Kept>>[] = [];
-  parser.on('error', (cause: unknown) => failure.reject(notAForm(cause)));
-  parser.on('filesLimit', () => failure.reject(tooMany('files', maxFiles)));
-  parser.on('fieldsLimit', () => failure.reject(tooMany('fields', limits.fields)));
-  parser.on('partsLimit', () => failure.reject(tooMany('parts', limits.fields + maxFiles)));
+  parser.on('error', (cause: unknown) => failure.reject(invalidFormError(cause)));
+  parser.on('filesLimit', () => failure.reject(tooManyError('files', maxFiles)));
+  parser.on('fieldsLimit', () => failure.reject(tooManyError('fields', limits.fields)));
+  parser.on('partsLimit', () => failure.reject(tooManyError('parts', limits.fields + maxFiles)));
   parser.on('field', (name: string | undefined, value, _isNameCut, isCut) => {
-    if (name === undefined) failure.reject(unnamed());
-    else if (isCut) failure.reject(tooLong(name));
+    if (name === undefined) failure.reject(unnamedPartError());
+    else if (isCut) failure.reject(tooLongError(name));
     else entries.push([name, value]);
   });
   // A part may have a file's content but no file name.
   parser.on('file', (field: string | undefined, stream, name: string | undefined, _encoding, mimeType) => {
     contents.push(stream);
     stream.on('error', () => undefined);
-    if (field === undefined) failure.reject(unnamed());
+    if (field === undefined) failure.reject(unnamedPartError());
     if (field === undefined || !isKept(field)) {
       stream.resume();
       return;
@@ -93,9 +95,9 @@ export async function receiveForm<Kept>(
   const countOutside = (): void => {
     const bytes = arrivedBytes - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     if (bytes <= bytesOutside) return;
-    if (bytes > maxOutside)
-      throw new RouterError('body_too_large', `The form has more than ${maxOutside} bytes besides its files.`);
-    reservation.grow(memoryOfField(bytes - bytesOutside));
+    if (bytes > maxBytesOutside)
+      throw new RouterError('body_too_large', `The form has more than ${maxBytesOutside} bytes besides its files.`);
+    reservation.grow(computeFieldMemory(bytes - bytesOutside));
     bytesOutside = bytes;
   };
   try {
@@ -131,25 +133,25 @@ function openParser(request: IncomingMessage, files: number): InstanceType<typeo
       limits: { ...limits, files, parts: limits.fields + files },
     });
   } catch (cause) {
-    throw notAForm(cause);
+    throw invalidFormError(cause);
   }
 }
 
-function tooMany(what: string, max: number): RouterError {
-  return new RouterError('invalid_request', `The form has too many ${what}: ${max} is the most.`);
+function tooManyError(items: string, max: number): RouterError {
+  return new RouterError('invalid_request', `The form has too many ${items}: ${max} is the most.`);
 }
 
-function unnamed(): RouterError {
+function unnamedPartError(): RouterError {
   return new RouterError('invalid_request', 'A part of the form has no name.');
 }
 
-function tooLong(param: string): RouterError {
+function tooLongError(param: string): RouterError {
   return new RouterError('invalid_request', `The field '${param}' is longer than ${limits.fieldSize} bytes.`, {
     param,
   });
 }
 
-function notAForm(cause: unknown): RouterError {
+function invalidFormError(cause: unknown): RouterError {
   return new RouterError('invalid_request', 'The body must be a form (multipart/form-data) that is complete.', {
     cause,
   });

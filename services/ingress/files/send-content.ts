@@ -5,7 +5,7 @@ import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { UnreadOutput, UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** Bytes of a file from `from` up to, but not including, `to`. */
+/** A range of bytes in a file. `from` is inclusive, `to` is exclusive. */
 interface ContentRange {
   from: number;
   to: number;
@@ -14,13 +14,13 @@ interface ContentRange {
 export interface ContentParts {
   files: Pick<Files, 'read'>;
   unreadOutputs: UnreadOutputs;
-  /** Milliseconds without progress after which a client that does not read is disconnected. */
+  /** Milliseconds after which a client that reads nothing is disconnected. */
   bodyTimeoutMs: number;
 }
 
 /**
- * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads. If all unread output together exceeds
- * its bound, the client is disconnected; it may request the rest.
+ * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads. When the unread output of all clients
+ * exceeds its limit, the client may be disconnected. It can then request the rest.
  * @throws RouterError `range_not_satisfiable`; an error of `files.read`. A later error closes the connection before it is thrown, so that
  * the client sees that bytes are missing. Nothing is thrown once the client has left
  */
@@ -31,11 +31,11 @@ export async function sendContent(
   { files, unreadOutputs, bodyTimeoutMs }: ContentParts,
 ): Promise<void> {
   const range = readRange(request.headers.range, file.bytes, response);
-  const gone = new AbortController();
-  response.on('close', () => gone.abort());
+  const clientGone = new AbortController();
+  response.on('close', () => clientGone.abort());
   try {
     const { from, to } = range ?? { from: 0, to: file.bytes };
-    const content = request.method === 'HEAD' ? [] : await files.read(file, { from, to }, gone.signal);
+    const content = request.method === 'HEAD' ? [] : await files.read(file, { from, to }, clientGone.signal);
     response.writeHead(range ? 206 : 200, {
       'content-type': file.mimeType,
       'content-length': to - from,
@@ -58,13 +58,13 @@ export async function sendContent(
     response.end();
     if (response.writableLength > 0) response.setTimeout(bodyTimeoutMs, () => response.destroy());
   } catch (error) {
-    if (gone.signal.aborted) return;
+    if (clientGone.signal.aborted) return;
     if (response.headersSent) response.destroy();
     throw error;
   }
 }
 
-/** Counts what the client has not read until it is disconnected. At most one piece of the content is unread. */
+/** Registers the unread bytes of a response with `outputs`, until the client disconnects. At most one piece of the content is unread. */
 function watchUnread(response: Response, outputs: UnreadOutputs): UnreadOutput {
   const output = {
     get unreadBytes() {
@@ -77,7 +77,10 @@ function watchUnread(response: Response, outputs: UnreadOutputs): UnreadOutput {
   return output;
 }
 
-/** Returns the requested range; undefined for the whole file, also when the header asks for several ranges or is malformed. */
+/**
+ * Returns the requested range; undefined for the whole file. A malformed header, or one that asks for several ranges, requests the whole
+ * file.
+ */
 function readRange(header: string | undefined, bytes: number, response: Response): ContentRange | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   const [, first = '', last = ''] = match ?? [];

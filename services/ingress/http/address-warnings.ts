@@ -11,7 +11,9 @@ export function findAddressWarnings(config: {
 }): string[] {
   const address = URL.parse(config.PUBLIC_URL ?? '');
   if (address?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
-    return ['PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address'];
+    return [
+      'PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients seem to have one address',
+    ];
   if (address?.protocol === 'http:' && !loopbackPattern.test(address.hostname))
     return ['PUBLIC_URL has no TLS: passwords, keys and tokens can be read on the way, and programs cannot sign in'];
   return [];

@@ -12,8 +12,9 @@ const preflightHeaders = {
 
 /**
  * Lets web pages of these origins send requests and read the answers (Fetch, "CORS protocol"). Cookies are never allowed, because a page
- * sends its key. The middleware answers preflights itself, because they contain no key. A request of any other origin is handled, too, but
- * without the header that would let its page read the answer. Mount it before every handler that answers or refuses.
+ * authenticates with a key. The middleware answers preflights itself, because they contain no key. A request from any other origin is
+ * served as well, but its page cannot read the answer, because the header is missing. Mount it before every handler that answers or
+ * refuses.
  * @param origins exact origins, or `*` alone for all
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
@@ -34,7 +35,7 @@ export function allowOrigins(origins: readonly string[]): RequestHandler {
 }
 
 /**
- * Returns whether a text is an origin as browsers send it: `https://app.example.com`, with a port only where it is not the scheme's
+ * Returns whether a text is an origin as browsers send it: `https://app.example.com`, with a port only if it differs from the scheme's
  * default.
  */
 export function isOrigin(text: string): boolean {

@@ -4,7 +4,7 @@ import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { CountRefusal } from './refused-request.ts';
-import { createRequestId, requestIdHeaders } from './request-id.ts';
+import { createRequestId, createRequestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {
   log: Logger;
@@ -14,8 +14,8 @@ export interface BrokenRequestParts {
 }
 
 /**
- * Creates the listener of `clientError`, which answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
- * have headers that are too large. By default, Node answers them without a body and closes the connection.
+ * Creates the listener of `clientError`, which answers requests that Node's HTTP parser rejects: requests that are not HTTP, arrive too
+ * slowly, or have headers that are too large. By default, Node answers such a request without a body and closes the connection.
  */
 export function createBrokenRequestListener(
   format: AnswerFormat,
@@ -34,7 +34,7 @@ export function createBrokenRequestListener(
     const text = JSON.stringify(body);
     const head = {
       ...headers,
-      ...requestIdHeaders(requestId),
+      ...createRequestIdHeaders(requestId),
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(text),
       connection: 'close',

@@ -40,8 +40,8 @@ function loggablePath({ baseUrl, path }: Request): string {
 }
 
 /**
- * Refuses all methods of a path that its routes do not handle. Mount it after them. The header `Allow` lists the supported methods (RFC
- * 9110, 15.5.6).
+ * Creates a handler that refuses the remaining methods of a path. Mount it after the routes of the path. The header `Allow` lists the
+ * supported methods (RFC 9110, 15.5.6).
  */
 export function refuseMethod(...allowed: string[]) {
   return (request: Request, response: Response): never => {

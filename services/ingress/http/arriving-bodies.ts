@@ -1,23 +1,23 @@
 import type { Request, RequestHandler } from 'express';
 import { computeMemoryShare } from '#shared/core/memory-budget.ts';
-import { memoryOfPiece } from './read-body.ts';
+import { computePieceMemory } from './read-body.ts';
 
 /** Bytes of memory of a request and its connection, without the body. */
 const requestBytes = 16 * 1024;
 
-/** The memory limit is divided by this to compute how many bytes these bodies may use. */
+/** The bodies may together use the memory limit divided by this number, see `computeMaxArrivingBytes`. */
 const memoryDivisor = 32;
-/** Largest number of bytes that these bodies may use, however large the memory limit is. */
+/** Largest number of bytes that the bodies may use together, however large the memory limit is. */
 const maxBytesOfAll = 32 * 1024 * 1024;
 
 /** Bytes of memory that the pieces of one body may need besides their content. A client may send each byte as a piece of its own. */
 const maxPieceBytes = 64 * 1024;
 
 /**
- * Bounds the memory of bodies that are read before a key is checked: those of people who sign in, and of administrators. Each body counts
- * with its declared length until it is complete. A compressed body, or one without a declared length, counts with the maximum. When all
- * bodies together need too much memory, the request that has been arriving for longest is disconnected, so that fast clients do not wait
- * for slow ones. A request whose body comes in very many small pieces is disconnected, too.
+ * Bounds the memory of bodies that are read before a key is checked: the bodies of sign-ins and of administrators. Each body counts with
+ * its declared length until it is complete. A compressed body, or one without a declared length, counts with the maximum. When all bodies
+ * together need too much memory, the request that has been arriving for longest is disconnected, so that fast clients do not wait for slow
+ * ones. A request whose body comes in very many small pieces is disconnected, too.
  */
 export class ArrivingBodies {
   readonly #maxBytes: number;
@@ -64,12 +64,12 @@ export class ArrivingBodies {
   }
 }
 
-/** Counts the pieces of a body as Node adds them, because the body may be read only later. */
+/** Disconnects a request with too many small pieces. Counts the pieces as Node adds them, because the body may be read only later. */
 function endBodyOfSmallPieces(request: Request): void {
   const push = request.push.bind(request);
   let pieceBytes = 0;
   request.push = (piece: Buffer | null, encoding) => {
-    if (piece) pieceBytes += memoryOfPiece(piece.length) - piece.length;
+    if (piece) pieceBytes += computePieceMemory(piece.length) - piece.length;
     if (pieceBytes <= maxPieceBytes) return push(piece, encoding);
     request.destroy();
     return false;
@@ -77,9 +77,9 @@ function endBodyOfSmallPieces(request: Request): void {
 }
 
 /**
- * Returns the bytes that all bodies read before a key is checked may have together.
+ * Computes the most bytes of memory that all bodies may use together while their keys are not checked.
  * @param memoryBytes the memory limit of the container; 0 if it has none
  */
-export function computeArrivingBytes(memoryBytes: number): number {
+export function computeMaxArrivingBytes(memoryBytes: number): number {
   return Math.min(maxBytesOfAll, computeMemoryShare(memoryDivisor, memoryBytes));
 }

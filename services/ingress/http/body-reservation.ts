@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** What a key holds. */
+/** The memory and the places that the requests of one key hold. */
 export interface KeyUse {
   bytes: number;
   requests: number;
@@ -8,7 +8,7 @@ export interface KeyUse {
   slow: number;
 }
 
-/** What is held of all requests. */
+/** The memory and the places that all requests hold. */
 export interface Holdings {
   readonly maxBytes: number;
   bytes: number;
@@ -21,31 +21,31 @@ export interface Holdings {
 
 /** The part of this process's memory for bodies that is reserved for one request. */
 export class BodyReservation {
-  readonly #all: Holdings;
+  readonly #holdings: Holdings;
   readonly #keyUse: KeyUse;
   readonly #key: string;
   #ownBytes = 0;
   #isOpen = true;
 
-  constructor(all: Holdings, keyUse: KeyUse, key: string) {
-    this.#all = all;
+  constructor(holdings: Holdings, keyUse: KeyUse, key: string) {
+    this.#holdings = holdings;
     this.#keyUse = keyUse;
     this.#key = key;
-    all.useByKey.set(key, keyUse);
-    all.requests += 1;
+    holdings.useByKey.set(key, keyUse);
+    holdings.requests += 1;
     keyUse.requests += 1;
   }
 
   /**
-   * Adds bytes that were read.
+   * Adds bytes that were read. If the key has other bodies in memory, as many bytes must stay free as all bodies of the key take.
    * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
    */
   grow(bytes: number): void {
     // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
     if (!this.#isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
-    const free = this.#all.maxBytes - this.#all.bytes - bytes;
+    const free = this.#holdings.maxBytes - this.#holdings.bytes - bytes;
     const otherBytes = this.#keyUse.bytes - this.#ownBytes;
-    if (free < 0 || (otherBytes > 0 && otherBytes + this.#ownBytes + bytes > free)) throw overloaded();
+    if (free < 0 || (otherBytes > 0 && otherBytes + this.#ownBytes + bytes > free)) throw overloadedError();
     this.#add(bytes);
   }
 
@@ -53,14 +53,14 @@ export class BodyReservation {
    * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
    */
   markSlow(end: (error: RouterError) => void): void {
-    if (!this.#isOpen || this.#all.slow.has(this)) return;
+    if (!this.#isOpen || this.#holdings.slow.has(this)) return;
     this.#keyUse.slow += 1;
-    this.#all.slow.set(this, end);
+    this.#holdings.slow.set(this, end);
   }
 
   /** Marks the body as complete. */
   markArrived(): void {
-    if (this.#all.slow.delete(this)) this.#keyUse.slow -= 1;
+    if (this.#holdings.slow.delete(this)) this.#keyUse.slow -= 1;
   }
 
   /** Releases the memory of the body. The request still occupies its place. */
@@ -73,20 +73,20 @@ export class BodyReservation {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.markArrived();
-    this.#all.requests -= 1;
+    this.#holdings.requests -= 1;
     this.#keyUse.requests -= 1;
     this.releaseBody();
-    if (this.#keyUse.requests === 0) this.#all.useByKey.delete(this.#key);
+    if (this.#keyUse.requests === 0) this.#holdings.useByKey.delete(this.#key);
   }
 
   #add(bytes: number): void {
-    this.#all.bytes += bytes;
+    this.#holdings.bytes += bytes;
     this.#ownBytes += bytes;
     this.#keyUse.bytes += bytes;
   }
 }
 
 /** Returns the error for a request that finds no room. */
-export function overloaded(): RouterError {
+export function overloadedError(): RouterError {
   return new RouterError('overloaded', 'The router is serving as many requests as it can hold.', { retryAfter: 5 });
 }

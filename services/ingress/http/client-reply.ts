@@ -22,7 +22,7 @@ export interface ReplyOptions {
   repeated?: StreamOpening['repeated'];
   stream: boolean;
   unreadOutputs: UnreadOutputs;
-  /** The memory of the request's body, which is released when the answer begins. */
+  /** The memory reserved for the body of the request. It is released when the answer begins. */
   memory: Pick<BodyReservation, 'grow' | 'releaseBody'>;
 }
 
@@ -53,8 +53,8 @@ export class ClientReply implements ModelSink {
   }
 
   /**
-   * Makes the running request be cancelled when the client disconnects, and fail when the client does not read the answer. A finished
-   * request is not affected.
+   * Cancels the running request when the client disconnects, and fails it when the client does not read the answer. A finished request is
+   * not affected.
    */
   follow(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
@@ -109,7 +109,7 @@ export class ClientReply implements ModelSink {
     this.#output.write(piece);
   }
 
-  /** Writes a comment into the stream for people who read it, when another worker continues the answer. Clients ignore comments. */
+  /** Writes a comment into the stream when another worker continues the answer. People can read it; clients ignore comments. */
   moved({ attempt }: ServedJob): void {
     if (attempt && this.#answer && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }
@@ -127,13 +127,13 @@ export class ClientReply implements ModelSink {
     this.#output.end(piece);
   }
 
-  /** Ends the answer with an error: with an error event if the answer has begun, otherwise with an answer that has the error's status. */
+  /** Ends the answer with an error: an error event if the answer has begun, otherwise a response with the status of the error. */
   fail(error: RouterError): void {
     if (this.#response instanceof DetachedResponse) this.#response.noteFailure({ error, hasBegun: this.#hasBegun });
     try {
       if (this.#answer?.opensToFail?.(error) === true) this.#startStream();
       if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);
-      // The connection is closed, so that the client does not mistake the part that it has for the whole answer.
+      // The connection is closed, so that the client does not take the part that it has for the whole answer.
       else if (!this.#answer || this.#answer.isPlain) this.#response.destroy();
       else this.#output.end(this.#answer.errorEvent(error));
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import { acceptWhenRead } from './accept-body.ts';
+import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
@@ -51,13 +51,13 @@ export function createClientServer(
       keepAliveInitialDelay: probeClientMs,
       // `serveInTurn` refuses requests without a host, because answers that Node sends itself do not wait for their turn.
       requireHostHeader: false,
-      // By default, Node drops the second of two headers such as `Host` or `Authorization`, and a proxy in front may have read that one.
+      // By default, Node drops the second of two `Host` or `Authorization` headers, and a proxy in front may have read the second.
       joinDuplicateHeaders: true,
     },
     serve,
   );
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    acceptWhenRead(request, response);
+    acceptBodyWhenRead(request, response);
     serve(request, response);
   });
   // Other expectations are ignored, which RFC 9110, section 10.1.1, permits.

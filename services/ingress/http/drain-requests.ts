@@ -4,16 +4,16 @@ import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { OpenRequests } from './open-requests.ts';
 
-/** Milliseconds within which the errors of requests that the drain has ended must be sent. */
+/** Milliseconds for sending the errors of the requests that the drain has ended. */
 const lastErrorsMs = 500;
 
 export interface DrainParts {
   openRequests: OpenRequests;
   server: Server;
   dispatcher: Pick<Dispatcher, 'active' | 'drain'>;
-  /** Milliseconds within which load balancers stop sending requests. */
+  /** Milliseconds for load balancers to stop sending requests. */
   leaveMs: number;
-  /** Milliseconds after `leaveMs` within which running answers may finish. */
+  /** Milliseconds after `leaveMs` for running answers to finish. */
   drainMs: number;
   /** Called once the server accepts no more connections. Ends streams that the client can continue at another node. */
   onClosed: () => void;

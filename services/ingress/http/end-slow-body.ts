@@ -1,6 +1,9 @@
 import type { RequestHandler } from 'express';
 
-/** Disconnects a client whose request does not arrive within `ms` milliseconds. For routes whose body readers have no timeout. */
+/**
+ * Creates a handler that disconnects a client if its request does not arrive within `ms` milliseconds. Mount it on routes that read the
+ * body without a timeout.
+ */
 export function endSlowBody(ms: number): RequestHandler {
   return (request, _response, next) => {
     if (!request.complete) {

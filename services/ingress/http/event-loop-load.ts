@@ -1,16 +1,15 @@
 /** Milliseconds between two samples. */
 const sampleMs = 100;
 
-/** Weight of one sample in the moving average. With it, the average covers about the last seven samples. */
+/** Weight of one sample in the moving average. With this weight, the average covers about the last seven samples. */
 const sampleWeight = 0.15;
 
 /** Largest value of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
 const maxSampleMs = 3_000;
 
 /**
- * Measures the load of the event loop as the moving average of the milliseconds by which timers run late. An overloaded ingress would read
- * too slowly from the broker. The broker would then close the connection, and all streams of the ingress would suffer. To prevent that, the
- * ingress refuses new requests earlier.
+ * Measures the load of the event loop as the moving average of the milliseconds by which timers run late. The ingress refuses new requests
+ * before it becomes so slow that the broker closes the connection, which would interrupt all streams of the ingress.
  */
 export class EventLoopLoad {
   readonly #maxMs: number;
@@ -19,7 +18,9 @@ export class EventLoopLoad {
   #isBehind = false;
   #dueAt = performance.now() + sampleMs;
 
-  /** @param maxMs average delay above which `isBehind` becomes true, until the delay falls to half of it; 0 switches the check off */
+  /**
+   * @param maxMs average delay above which `isBehind` becomes true; it becomes false again at half of that delay; 0 switches the check off
+   */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
     this.#timer = setInterval(() => this.#sample(performance.now()), sampleMs);

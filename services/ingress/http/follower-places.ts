@@ -1,17 +1,17 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /** Largest number of clients of one node that follow the same answer. */
-const maxOfAnswer = 16;
+const maxPerAnswer = 16;
 
 /** Largest number of clients of one node that follow answers of the same owner: more than the unfinished answers that an owner may have. */
-const maxOfOwner = 512;
+const maxPerOwner = 512;
 
 /**
- * Bounds the number of clients that follow answers from the store. Each of them reads Redis after every change, however many others read the
- * same.
+ * Bounds the number of clients that follow answers from the store. Each client reads Redis after every change, even if other clients read
+ * the same answer.
  */
 export class FollowerPlaces {
-  /** Numbers of clients by owner, and by answer. An answer's name begins with that of its owner. */
+  /** Numbers of clients by `<owner>` and by `<owner> <answer>`. */
   readonly #counts = new Map<string, number>();
 
   /**
@@ -21,9 +21,9 @@ export class FollowerPlaces {
    */
   occupy(owner: string, answer: string): () => void {
     const names = [owner, `${owner} ${answer}`] as const;
-    const [ofOwner, ofAnswer] = names.map((name) => this.#counts.get(name) ?? 0);
-    if (ofAnswer === maxOfAnswer) throw noPlace('of this answer', maxOfAnswer);
-    if (ofOwner === maxOfOwner) throw noPlace('of your answers', maxOfOwner);
+    const [ownerCount, answerCount] = names.map((name) => this.#counts.get(name) ?? 0);
+    if (answerCount === maxPerAnswer) throw noPlaceError('of this answer', maxPerAnswer);
+    if (ownerCount === maxPerOwner) throw noPlaceError('of your answers', maxPerOwner);
     for (const name of names) this.#add(name, 1);
     return () => {
       for (const name of names) this.#add(name, -1);
@@ -37,7 +37,7 @@ export class FollowerPlaces {
   }
 }
 
-function noPlace(what: string, most: number): RouterError {
-  const message = `${most} streams ${what} are open already, and there may be no more. Close some of them.`;
+function noPlaceError(answers: string, max: number): RouterError {
+  const message = `${max} streams ${answers} are open already, and there may be no more. Close some of them.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 5 });
 }

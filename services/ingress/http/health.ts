@@ -25,7 +25,7 @@ export interface HealthParts extends DependencyParts {
   isDraining: () => boolean;
 }
 
-/** Reads the state of broker, Redis, store and workers. Resolves within about a second, also when Redis hangs. */
+/** Reads the state of broker, Redis, store and workers. Resolves within about a second, even when Redis hangs. */
 export async function readHealth({ workers, isDraining, ...parts }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   let failing = 0;

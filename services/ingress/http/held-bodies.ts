@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import { BodyReservation, overloaded, type Holdings } from './body-reservation.ts';
+import { BodyReservation, overloadedError, type Holdings } from './body-reservation.ts';
 
-/** The key that sends a body, by its id, and the limits that apply to it. */
+/** The id of the key that sends a body, and the limits that apply to the key. */
 export interface BodySender {
   readonly id: string;
   readonly limits: readonly PartyLimits[];
@@ -13,8 +13,8 @@ const activeBytes = 64 * 1024;
 
 /** Returns the default limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
 export function computeDefaultMaxActive(limitBytes: number): number {
-  const fits = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
-  return Math.max(100, Math.min(20_000, fits));
+  const fittingRequests = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
+  return Math.max(100, Math.min(20_000, fittingRequests));
 }
 
 /** Returns the default limit of bytes for bodies: a quarter of the memory limit, and at most 1 GiB. */
@@ -28,27 +28,27 @@ export function computeDefaultHeldBytes(limitBytes: number): number {
  */
 const extraSlowBodies = 8;
 
-/** A key may occupy all places for requests except one in this many, which stays free for other keys. */
-const placesForOthers = 10;
+/** The places for requests divided by this number stay free for other keys, however many requests one key sends. */
+const freePlaceDivisor = 10;
 
 /**
  * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
- * body is admitted only if all bodies of the key together are not larger than the memory that then stays free for other keys.
+ * body is admitted only if the memory that then stays free is at least as large as all bodies of the key.
  */
 export class HeldBodies {
-  readonly #all: Holdings;
+  readonly #holdings: Holdings;
   readonly #maxCount: number;
   readonly #load: { readonly isBehind: boolean };
 
   /** @param load says whether the event loop of this process is behind */
   constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
-    this.#all = { maxBytes, bytes: 0, requests: 0, useByKey: new Map(), slow: new Map() };
+    this.#holdings = { maxBytes, bytes: 0, requests: 0, useByKey: new Map(), slow: new Map() };
     this.#maxCount = maxCount;
     this.#load = load;
   }
 
   get bytes(): number {
-    return this.#all.bytes;
+    return this.#holdings.bytes;
   }
 
   /**
@@ -57,24 +57,24 @@ export class HeldBodies {
    * slow bodies than it may have (see `extraSlowBodies`)
    */
   admit({ id, limits }: BodySender): BodyReservation {
-    const all = this.#all;
-    const keyUse = all.useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
+    const holdings = this.#holdings;
+    const keyUse = holdings.useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
     if (keyUse.slow >= extraSlowBodies && keyUse.slow >= findConcurrentLimit(limits) + extraSlowBodies)
-      throw stillArriving(keyUse.slow);
-    if (all.requests >= this.#maxCount) this.#endSlowest();
-    const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
-    if (all.requests >= this.#maxCount || keyUse.requests >= maxOfKey) throw overloaded();
+      throw stillArrivingError(keyUse.slow);
+    if (holdings.requests >= this.#maxCount) this.#endSlowest();
+    const maxPerKey = this.#maxCount - Math.floor(this.#maxCount / freePlaceDivisor);
+    if (holdings.requests >= this.#maxCount || keyUse.requests >= maxPerKey) throw overloadedError();
     if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
-    return new BodyReservation(all, keyUse, id);
+    return new BodyReservation(holdings, keyUse, id);
   }
 
   /** Ends the request that has waited longest for its body, because a fast client must not wait for a slow one. */
   #endSlowest(): void {
-    const [slowest] = this.#all.slow;
+    const [slowest] = this.#holdings.slow;
     if (!slowest) return;
     const [reservation, end] = slowest;
     reservation.release();
-    end(overloaded());
+    end(overloadedError());
   }
 }
 
@@ -82,7 +82,7 @@ function findConcurrentLimit(limits: readonly PartyLimits[]): number {
   return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
 }
 
-function stillArriving(count: number): RouterError {
+function stillArrivingError(count: number): RouterError {
   const message = `The bodies of ${count} requests of this key are still arriving.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }

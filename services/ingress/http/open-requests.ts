@@ -15,7 +15,7 @@ interface ClientSocket extends Duplex {
   [lastResponse]?: ServerResponse | undefined;
 }
 
-/** Counts the requests whose answers are not completely sent. A drain waits for them. */
+/** Counts the requests with answers that are not completely sent. A drain waits for them. */
 export class OpenRequests {
   readonly #open = new Set<ServerResponse>();
   #closedAt = -Infinity;
@@ -66,28 +66,30 @@ export class OpenRequests {
     return response !== undefined && response.headersSent && !response.closed;
   }
 
-  /** From now on, each answer that begins has the header `connection: close`. */
+  /** Adds `connection: close` to every answer that has not begun, and to every later one. */
   startLeaving(): void {
     this.#isLeaving = true;
     for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
-  /** Resolves when no request is open and none has followed on a connection that was just in use, at the latest after `ms` milliseconds. */
+  /**
+   * Resolves when no request is open and no further request has arrived on a connection that was just in use, or after `ms` milliseconds.
+   */
   async drain(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    let last: NodeJS.Timeout | undefined;
+    let quietTimer: NodeJS.Timeout | undefined;
     this.#onChange = () => {
-      clearTimeout(last);
+      clearTimeout(quietTimer);
       if (this.#open.size > 0) return;
       const waitMs = this.#closedAt + nextRequestMs - performance.now();
       if (waitMs <= 0) resolve();
-      else last = setTimeout(resolve, waitMs);
+      else quietTimer = setTimeout(resolve, waitMs);
     };
     const timer = setTimeout(resolve, ms);
     this.#onChange();
     await promise;
     this.#onChange = undefined;
-    clearTimeout(last);
+    clearTimeout(quietTimer);
     clearTimeout(timer);
   }
 }

@@ -7,7 +7,7 @@ import type { BodyReservation } from './body-reservation.ts';
 /** A decoding stream; `bytesWritten` counts its input. */
 type Decoder = Transform & { bytesWritten: number };
 
-/** Log2 of the largest window of a zstd body, which needs 16 MiB of memory in the decoder. The encoding allows far larger windows. */
+/** Log2 of the largest window of a zstd body. The decoder needs 16 MiB for this window. The encoding allows far larger windows. */
 const zstdWindowLog = 24;
 
 /**
@@ -17,12 +17,12 @@ const zstdWindowLog = 24;
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
-/** Bytes of memory of a piece of a body besides its content. They are counted only for pieces whose content is smaller than this. */
-const pieceBytes = 512;
+/** Bytes of memory that a piece of a body needs besides its content. They are counted only for a piece with less content than this. */
+const pieceOverheadBytes = 512;
 
 /** Returns how many bytes of memory a piece needs if its body has several pieces. A client may send each byte as a piece of its own. */
-export function memoryOfPiece(bytes: number): number {
-  return bytes < pieceBytes ? bytes + pieceBytes : bytes;
+export function computePieceMemory(bytes: number): number {
+  return bytes < pieceOverheadBytes ? bytes + pieceOverheadBytes : bytes;
 }
 
 export interface BodyLimits {
@@ -42,11 +42,10 @@ export type ReadBody = (
   reservation: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
 ) => Promise<Buffer>;
 
-/** Creates the function that reads bodies within these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
   return async (request, reservation) => {
     const decoder = createDecoder(request.headers['content-encoding']);
-    if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLargeError(maxBytes);
     const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
     let parts: Buffer[] = [];
     let bytes = 0;
@@ -54,9 +53,9 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       bytes += part.length;
       parts.push(part);
       try {
-        if (bytes > maxBytes) throw tooLarge(maxBytes);
-        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpansive();
-        reservation.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
+        if (bytes > maxBytes) throw tooLargeError(maxBytes);
+        if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpandedError();
+        reservation.grow(parts.length === 1 ? part.length : computePieceMemory(part.length));
       } catch (error) {
         reject(error);
       }
@@ -69,10 +68,10 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       reject(new RouterError('invalid_json', 'The request body could not be read.', { cause }));
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    // Most bodies arrive together with their headers and are complete by then.
+    // Most bodies arrive together with their headers and are complete in the next tick.
     process.nextTick(() => {
       if (request.complete || isOver) return;
-      timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+      timer = setTimeout(() => reject(tooSlowError(timeoutMs)), timeoutMs);
       reservation.markSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
@@ -134,17 +133,17 @@ function createDecoder(encoding: string | undefined): Decoder | undefined {
   }
 }
 
-function tooLarge(maxBytes: number): RouterError {
+function tooLargeError(maxBytes: number): RouterError {
   return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`);
 }
 
-function tooExpansive(): RouterError {
+function tooExpandedError(): RouterError {
   return new RouterError(
     'body_too_large',
     `The request body is more than ${maxExpansion} times as large as what was sent.`,
   );
 }
 
-function tooSlow(timeoutMs: number): RouterError {
+function tooSlowError(timeoutMs: number): RouterError {
   return new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`);
 }

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 
-/** Headers in which clients name an agent session: first that of opencode and others, then that of Claude Code, then that of Codex. */
+/**
+ * Headers in which clients name an agent session: the header of opencode and others, of Claude Code, and of Codex. The first header that is
+ * present counts.
+ */
 const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
 
 /** Header of the client whose sessions keep their name after a compaction. */
@@ -18,13 +21,13 @@ const maxLength = 256;
 
 /** Returns the session and agent that a client names in its headers; undefined if it names no session. */
 export function readSession(headers: IncomingHttpHeaders): NamedSession | undefined {
-  const session = firstOf(headers, sessionHeaders);
+  const session = findFirstHeader(headers, sessionHeaders);
   if (!session) return undefined;
-  const agent = firstOf(headers, agentHeaders);
+  const agent = findFirstHeader(headers, agentHeaders);
   return { name: `${session.value}\n${agent?.value ?? ''}`, mayRestart: session.header === restartingHeader };
 }
 
-function firstOf(
+function findFirstHeader(
   headers: IncomingHttpHeaders,
   names: readonly string[],
 ): { header: string; value: string } | undefined {

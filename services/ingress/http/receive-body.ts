@@ -12,9 +12,9 @@ export interface ReceiveParts {
 }
 
 /**
- * Reads a request's body within the limits of this process, and claims the request's idempotency key. Its memory (`RequestContext.memory`)
- * stays reserved until the answer is complete or the memory is released; keep no reference to the body after that. Call it after
- * `requireKey` only.
+ * Reads a request's body within the limits of this process, and claims the request's idempotency key. The memory of the body
+ * (`RequestContext.memory`) stays reserved until the answer is complete or the memory is released; no reference to the body may be kept
+ * after that. Call it only after `requireKey`.
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `IdempotentRequest.claim`
  */

@@ -9,8 +9,8 @@ export interface PlacedApi {
 }
 
 /**
- * Refuses a path of an API that lacks the API's base path, and names the missing part. Clients whose base URL is too short send such paths.
- * Mount it at a version prefix of the APIs, such as `/v1`.
+ * Refuses a request for a path of an API without the API's base path. The error names the missing part. Clients send such requests if their
+ * base URL is too short. Mount the handler at a version prefix of the APIs, such as `/v1`.
  */
 export function refuseMisplacedPath(api: PlacedApi): RequestHandler {
   return (request, _response, next) => {

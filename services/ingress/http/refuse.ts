@@ -8,7 +8,7 @@ import type { AnswerFormat } from '#shared/formats/client-format.ts';
  */
 const lingerMs = 5_000;
 
-/** Answers a request that failed before any of its answer was sent, in the client's format. */
+/** Sends an error in the client's format, for a request that failed before any of its answer was sent. */
 export function refuse(response: ServerResponse, format: AnswerFormat, error: RouterError, requestId: string): void {
   const { status, headers, body } = format.errorAnswer(error, requestId);
   // A client that was too slow to send its request gets the answer, but no more time.
@@ -47,7 +47,7 @@ function discardRest({ req: request }: ServerResponse): void {
   request.resume();
 }
 
-/** Returns the error that a client receives for a thrown value. The cause of an unexpected error is only logged. */
+/** Returns the error that a client receives for a thrown value. The client does not see the cause of an unexpected error. */
 export function asRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
   // The errors of Express have a status, for example the error for a path that cannot be decoded.

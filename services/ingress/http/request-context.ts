@@ -11,14 +11,14 @@ import type { HeldBodies } from './held-bodies.ts';
 export interface TracedRequest {
   readonly span: TraceSpan;
   /** Resolves when the attributes of the span are set; absent if they are set when the response closes. */
-  settled?: Promise<void>;
+  attributesSet?: Promise<void>;
 }
 
-/** A request with an idempotency key, as its handler uses it. */
+/** The part of a request with an idempotency key that its handler uses. */
 export interface IdempotentRequest {
   /**
    * Claims the key after the body was read.
-   * @returns undefined if the key is claimed at another time
+   * @returns undefined if the key was claimed before the handler started
    * @throws a value that ends the handler, because the request gets an earlier answer or is refused
    */
   claim(body: Uint8Array): Promise<void> | undefined;
@@ -32,7 +32,7 @@ interface ContextHolder {
   [contextKey]?: RequestContext;
 }
 
-/** What the handlers of one HTTP request know of it. It is also the caller of what they serve. */
+/** The state that the handlers of one HTTP request share. The context is also the `Caller` of the jobs that they dispatch. */
 export class RequestContext implements Caller {
   readonly requestId: string;
   /** Who sends the request; undefined before `requireKey` has admitted it. */
@@ -56,7 +56,7 @@ export class RequestContext implements Caller {
     this.requestId = requestId;
   }
 
-  /** The sender of a request behind `requireKey`. */
+  /** The sender of the request. It is set only on routes behind `requireKey`. */
   get identity(): KeyIdentity {
     if (!this.sender) throw new Error('the route is not behind requireKey');
     return this.sender;

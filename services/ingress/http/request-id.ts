@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { createContext } from './request-context.ts';
 
-const acceptable = /^[\w.:-]{1,128}$/;
+const requestIdPattern = /^[\w.:-]{1,128}$/;
 
 /** Response headers that contain the request id. Each SDK reads one of them. */
 const headerNames = ['x-request-id', 'request-id'] as const;
@@ -13,7 +13,7 @@ const headerNames = ['x-request-id', 'request-id'] as const;
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const clientId = request.headers['x-request-id'];
-  const id = typeof clientId === 'string' && acceptable.test(clientId) ? clientId : createRequestId();
+  const id = typeof clientId === 'string' && requestIdPattern.test(clientId) ? clientId : createRequestId();
   createContext(response, id);
   for (const name of headerNames) response.setHeader(name, id);
   next();
@@ -23,6 +23,6 @@ export function createRequestId(): string {
   return `req_${randomUUID()}`;
 }
 
-export function requestIdHeaders(id: string): Record<string, string> {
+export function createRequestIdHeaders(id: string): Record<string, string> {
   return Object.fromEntries(headerNames.map((name) => [name, id]));
 }

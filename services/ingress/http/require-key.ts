@@ -55,7 +55,7 @@ export function requireKey(parts: RequireKeyParts, otherHeader?: string): Reques
   };
 }
 
-/** Adds to the error for a wrong key that the key was in `authorization`, for routes that accept a key in two headers. */
+/** Names `authorization` as the parameter of an `invalid_api_key` error, for routes that accept a key in two headers. */
 function withAuthorizationParam(error: unknown): unknown {
   if (!(error instanceof RouterError) || error.code !== 'invalid_api_key') return error;
   return new RouterError(error.code, error.message, { param: 'authorization', cause: error });

@@ -3,8 +3,8 @@ import { BoundedResponse } from './unread/bounded-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
 /**
- * Answers with JSON that may be large. Until the client has read it, it counts as unread output: a client that does not read is
- * disconnected after half a minute, or earlier if all unread output together exceeds its bound.
+ * Answers with JSON that may be large. Until the client has read the JSON, it counts as unread output. A client that does not read is
+ * disconnected after half a minute, or earlier if the unread output of all clients exceeds its limit.
  */
 export function sendJson(response: ServerResponse, value: object, outputs: UnreadOutputs): void {
   const bytes = Buffer.from(JSON.stringify(value));

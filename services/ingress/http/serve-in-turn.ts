@@ -13,7 +13,7 @@ const hostPattern = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=%:-]+\])(?::\d*)
  * which may be more than two thousand pipelined requests. Node calls its listener for each of them, even if the connection is closed
  * meanwhile.
  * @param serve is called with a request only when its answer can be sent
- * @param refuse sends an error to a connection on which too many requests wait or whose request is not valid, and ends the connection
+ * @param refuse sends an error and ends the connection, for an invalid request or too many waiting requests
  */
 export function serveInTurn(
   serve: RequestListener,
@@ -23,19 +23,19 @@ export function serveInTurn(
 
   function refuseAndClose(error: RouterError, socket: Duplex): void {
     refuse(error, socket);
-    // Parsed requests stay in memory until the connection is closed. The answer is sent in this turn of the event loop.
+    // Parsed requests stay in memory until the connection is closed. The error is sent in this turn of the event loop.
     setImmediate(() => socket.destroy());
   }
 
   function waitForTurn(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
-    const before = waiting.get(socket) ?? 0;
-    if (before >= maxWaiting) return refuseAndClose(tooManyWaiting(), socket);
-    waiting.set(socket, before + 1);
+    const waitingCount = waiting.get(socket) ?? 0;
+    if (waitingCount >= maxWaiting) return refuseAndClose(tooManyWaitingError(), socket);
+    waiting.set(socket, waitingCount + 1);
     // Node emits this event when it assigns the connection to a response.
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      // The answer before this one closes first.
+      // In the next tick, the previous response has emitted `close`.
       process.nextTick(() => {
         if (socket.writable) serve(request, response);
       });
@@ -52,7 +52,7 @@ export function serveInTurn(
   };
 }
 
-function tooManyWaiting(): RouterError {
+function tooManyWaitingError(): RouterError {
   const message = `More than ${maxWaiting} requests wait for their turn on this connection. Wait for answers, or open more connections.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }
@@ -60,7 +60,7 @@ function tooManyWaiting(): RouterError {
 /** Returns why a request that Node has parsed must be refused (RFC 9112, sections 3.2 and 6.1); undefined if it may be served. */
 function findFault({ headers, httpVersion }: IncomingMessage): string | undefined {
   const { host } = headers;
-  // Of two headers, Node has made a list, which has a space.
+  // Node joins two `Host` headers with a comma and a space, and the pattern allows no space.
   if (host !== undefined && !hostPattern.test(host)) return 'The header `Host` is not the name of a host.';
   if (httpVersion === '1.1') return host === undefined ? 'The request has no Host header.' : undefined;
   return headers['transfer-encoding'] === undefined ? undefined : 'A request of HTTP/1.0 has no chunks.';

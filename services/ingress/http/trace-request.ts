@@ -31,29 +31,29 @@ export function traceRequests(tracing: Tracing): RequestHandler {
 }
 
 /**
- * Keeps the span of a request open until `settled` resolves, because the span's attributes depend on it. The end time of the span remains
- * the end of the response. Call it when the response closes.
- * @param settled must not reject
+ * Keeps the span of a request open until `attributesSet` resolves, because the attributes of the span are complete only then. The end time
+ * of the span remains the end of the response. Call it when the response closes.
+ * @param attributesSet must not reject
  */
-export function holdTrace(response: Response, settled: Promise<void>): void {
+export function holdTrace(response: Response, attributesSet: Promise<void>): void {
   const { traced } = contextOf(response);
-  if (traced) traced.settled = settled;
+  if (traced) traced.attributesSet = attributesSet;
 }
 
-function end({ span, settled }: TracedRequest, request: Request, response: Response): void {
-  const route = routeOf(request);
+function end({ span, attributesSet }: TracedRequest, request: Request, response: Response): void {
+  const route = findRoute(request);
   if (route !== undefined) span.rename(`${request.method} ${route}`);
   span.set({ [names.httpRoute]: route, [names.httpStatus]: response.headersSent ? response.statusCode : undefined });
-  if (!settled) return span.end();
-  const at = performance.now();
-  void settled.then(() => span.end(at));
+  if (!attributesSet) return span.end();
+  const endedAt = performance.now();
+  void attributesSet.then(() => span.end(endedAt));
 }
 
-/** Returns the path as it is registered, not as the client sent it, because the number of registered paths is small. */
-function routeOf({ baseUrl, route }: Request): string | undefined {
+/** Returns the registered path of the route. Unlike the path that the client sent, it has a small number of values. */
+function findRoute({ baseUrl, route }: Request): string | undefined {
   const path: unknown = (route as { path?: unknown } | undefined)?.path;
   if (typeof path !== 'string') return undefined;
-  // `route` may still be a route of the app itself, with the full path, that matched the path but not the method.
+  // If the method does not match, `route` is still the last route of the app that matched the path. Its path is the full path.
   if (baseUrl !== '' && path.startsWith(`${baseUrl}/`)) return path;
   return `${baseUrl}${path === '/' ? '' : path}`;
 }

@@ -1,4 +1,6 @@
-/** Returns whether a text is a number of proxies (1 to 9), each of which appends the address that it sees to `X-Forwarded-For`. */
+/**
+ * Returns whether a text is a number of proxies from 1 to 9. Each of these proxies appends the address that it sees to `X-Forwarded-For`.
+ */
 export function isHopCount(text = ''): boolean {
   return /^[1-9]$/.test(text);
 }

@@ -1,12 +1,12 @@
 /** Wakes a task that waits for a change. If `notify` is called while no task waits, the next wait ends at once. */
 export class WakeSignal {
-  readonly #ends: AbortSignal;
+  readonly #endSignal: AbortSignal;
   #isNotified = false;
   #wake: (() => void) | undefined;
 
-  /** @param ends ends the current wait, and all later ones at once */
-  constructor(ends: AbortSignal) {
-    this.#ends = ends;
+  /** @param endSignal ends the current wait, and all later ones at once */
+  constructor(endSignal: AbortSignal) {
+    this.#endSignal = endSignal;
   }
 
   notify(): void {
@@ -19,15 +19,15 @@ export class WakeSignal {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.#ends.removeEventListener('abort', end);
+        this.#endSignal.removeEventListener('abort', end);
         this.#wake = undefined;
         this.#isNotified = false;
         resolve();
       };
       const timer = setTimeout(end, ms);
-      this.#ends.addEventListener('abort', end);
+      this.#endSignal.addEventListener('abort', end);
       this.#wake = end;
-      if (this.#isNotified || this.#ends.aborted) end();
+      if (this.#isNotified || this.#endSignal.aborted) end();
     });
   }
 }

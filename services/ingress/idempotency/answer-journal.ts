@@ -42,14 +42,14 @@ export class AnswerJournal {
   #waitingBytes = 0;
   /** Number of bytes that were added, written or not. */
   #bytes = 0;
-  /** Number of the next part. */
-  #next = 0;
+  /** Number of the next piece. */
+  #nextNumber = 0;
   /** Status, headers and facts of the request that are not written yet. */
   #unwrittenHead: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
   #end: { kind: 'whole' | 'cut'; isKeyFree: boolean; givenUpAt: number } | undefined;
-  /** Set if the answer is not kept: `untold` until Redis is told so, then `told`. */
-  #loss: false | 'untold' | 'told' = false;
-  /** Whether pieces may be written: the execution still has its key, and the end of the answer was neither written nor given up. */
+  /** Set if the answer is not kept: `unreported` until Redis has stored that fact, then `reported`. */
+  #loss: false | 'unreported' | 'reported' = false;
+  /** Whether anything may be written. False once another execution has the key, or the end of the answer is written or given up. */
   #mayWrite = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -65,13 +65,13 @@ export class AnswerJournal {
     void this.#write();
   }
 
-  /** Adds the next part of the answer. The caller must not reuse the memory of `bytes`, because the journal keeps it. */
+  /** Adds the next piece of the answer. The caller must not reuse the memory of `bytes`, because the journal keeps it. */
   add(bytes: Buffer, number: number): void {
-    this.#next = number + 1;
+    this.#nextNumber = number + 1;
     if (this.#loss !== false || !this.#mayWrite) return;
     this.#bytes += bytes.length;
     if (this.#bytes > this.#parts.answers.answerBytes || !this.#parts.journalBudget.take(bytes.length)) {
-      this.#dropPieces('untold');
+      this.#dropPieces('unreported');
       void this.#write();
       return;
     }
@@ -97,7 +97,7 @@ export class AnswerJournal {
   stop(): void {
     this.#mayWrite = false;
     clearTimeout(this.#timer);
-    this.#dropPieces('told');
+    this.#dropPieces('reported');
   }
 
   #write(): Promise<void> {
@@ -112,15 +112,15 @@ export class AnswerJournal {
   async #writeAll(): Promise<void> {
     while (this.#mayWrite) {
       const end = this.#waitingBytes <= bytesAtOnce ? this.#end : undefined;
-      if (!end && this.#pieces.length === 0 && !this.#unwrittenHead && this.#loss !== 'untold') return;
+      if (!end && this.#pieces.length === 0 && !this.#unwrittenHead && this.#loss !== 'unreported') return;
       const pieces = this.#pieces.splice(0, this.#countPiecesWithin(bytesAtOnce));
       const bytes = pieces.length === 0 ? undefined : Buffer.concat(pieces.map((piece) => piece.bytes));
       // If pieces were lost, this number shows the gap.
-      const from = pieces[0]?.number ?? this.#next;
+      const from = pieces[0]?.number ?? this.#nextNumber;
       const { head, facts } = this.#unwrittenHead ?? {};
       const entry = { from, last: pieces.at(-1)?.number ?? from, bytes, head, facts };
       this.#unwrittenHead = undefined;
-      if (this.#loss === 'untold') this.#loss = 'told';
+      if (this.#loss === 'unreported') this.#loss = 'reported';
       await this.#writeOne(entry, end);
       this.#releasePieces(pieces);
     }
@@ -138,7 +138,7 @@ export class AnswerJournal {
         }
         const outcome = await answers.append(this.#execution, entry);
         if (outcome === 'superseded') this.#mayWrite = false;
-        if (outcome !== 'kept') this.#dropPieces('told');
+        if (outcome !== 'kept') this.#dropPieces('reported');
         return;
       } catch (err) {
         if (this.#end && performance.now() > this.#end.givenUpAt) {
@@ -151,13 +151,13 @@ export class AnswerJournal {
     }
   }
 
-  #countPiecesWithin(most: number): number {
+  #countPiecesWithin(maxBytes: number): number {
     let bytes = 0;
-    const beyond = this.#pieces.findIndex((piece, at) => (bytes += piece.bytes.length) > most && at > 0);
+    const beyond = this.#pieces.findIndex((piece, at) => (bytes += piece.bytes.length) > maxBytes && at > 0);
     return beyond === -1 ? this.#pieces.length : beyond;
   }
 
-  #dropPieces(loss: 'untold' | 'told'): void {
+  #dropPieces(loss: 'unreported' | 'reported'): void {
     this.#loss = loss;
     this.#releasePieces(this.#pieces.splice(0));
   }

@@ -9,7 +9,7 @@ export class AttachedClient {
 
   constructor(response: ServerResponse, unread: UnreadOutputs) {
     this.#response = response;
-    // A client that reads too slowly is disconnected, as if it had left by itself. The answer may continue without it.
+    // A client that reads too slowly is disconnected, as if it had left by itself. The answer may continue without the client.
     this.#output = new BoundedResponse(response, unread, () => void response.destroy());
   }
 

@@ -3,13 +3,15 @@ import type { IncomingMessage } from 'node:http';
 
 const digests = new WeakMap<IncomingMessage, BodyDigest>();
 
-/** Text before each boundary. */
+/** Text before each boundary line. */
 const lineBreak = '\r\n';
 
-/** Text that is digested in place of each boundary and the text before it. */
-const keptText = `${lineBreak}--`;
+/** The beginning of each boundary line. It is digested; the boundary after it is not. */
+const boundaryStart = `${lineBreak}--`;
 
-/** Largest number of boundaries that are left out of the digest. A valid form has fewer, and one with more causes no further work. */
+/**
+ * Largest number of boundaries that are left out of the digest. A valid form has fewer. Further boundaries are digested without a search.
+ */
 const maxBoundaries = 64;
 
 /**
@@ -21,7 +23,7 @@ export class BodyDigest {
   readonly #boundary: Buffer | undefined;
   /** Last bytes that have arrived, which may be the beginning of a boundary. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Number of bytes that were put before the body, and that the digest must leave out. */
+  /** Number of bytes that were put before the body and have not yet been left out of the digest. */
   #extra = 0;
   #boundaryCount = 0;
 
@@ -30,7 +32,7 @@ export class BodyDigest {
     const boundary = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type ?? '');
     const text = boundary?.[1] ?? boundary?.[2];
     if (text === undefined) return;
-    this.#boundary = Buffer.from(`${keptText}${text}`, 'latin1');
+    this.#boundary = Buffer.from(`${boundaryStart}${text}`, 'latin1');
     // The body may begin with the first boundary, so a line break is put before it.
     this.#rest = Buffer.from(lineBreak);
     this.#extra = lineBreak.length;
@@ -40,17 +42,17 @@ export class BodyDigest {
     const boundary = this.#boundary;
     if (!boundary) return void this.#hash.update(piece);
     const bytes = Buffer.concat([this.#rest, piece]);
-    let at = 0;
+    let position = 0;
     while (this.#boundaryCount < maxBoundaries) {
-      const found = bytes.indexOf(boundary, at);
+      const found = bytes.indexOf(boundary, position);
       if (found < 0) break;
       this.#boundaryCount += 1;
-      this.#add(bytes.subarray(at, found + keptText.length));
-      at = found + boundary.length;
+      this.#add(bytes.subarray(position, found + boundaryStart.length));
+      position = found + boundary.length;
     }
     // The last bytes may be the beginning of a boundary.
-    const end = Math.max(at, bytes.length - boundary.length + 1);
-    this.#add(bytes.subarray(at, end));
+    const end = Math.max(position, bytes.length - boundary.length + 1);
+    this.#add(bytes.subarray(position, end));
     this.#rest = Buffer.from(bytes.subarray(end));
   }
 

@@ -13,13 +13,13 @@ import { unreadMs } from '../http/unread/unread-outputs.ts';
 import { createKeyedCounter } from '../metrics/keyed-counter.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
-/** Largest number of bytes that wait to be written to Redis, of all answers to requests with idempotency keys together. */
+/** Largest total of bytes that wait to be written to Redis, over all answers to requests with idempotency keys. */
 const maxUnwritten = 32 * 1024 * 1024;
 
 /** Milliseconds between two pings of Redis. */
 const pingMs = 1_000;
 
-export interface OpenIdempotencyOptions extends Pick<
+export interface CreateIdempotencyOptions extends Pick<
   IdempotencyParts,
   'outages' | 'changes' | 'limits' | 'knownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
 > {
@@ -30,8 +30,8 @@ export interface OpenIdempotencyOptions extends Pick<
   releases: Releases;
 }
 
-/** Creates what the handlers of requests with an idempotency key need. */
-export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
+/** Creates the components that serve requests with an idempotency key. */
+export function createIdempotencyParts(options: CreateIdempotencyOptions): IdempotencyParts {
   const { config, serving, outages, changes, limits, knownRefusal, places, unreadOutputs, openRequests, ending } =
     options;
   const { registry, log, releases } = options;

@@ -31,7 +31,7 @@ export class DetachedResponse extends ServerResponse {
   constructor(request: IncomingMessage, receiver: AnswerReceiver) {
     super(request);
     this.#receiver = receiver;
-    // `ServerResponse` derives `headersSent` from what its connection would send.
+    // `ServerResponse` derives `headersSent` from the header bytes for its connection.
     Object.defineProperty(this, 'headersSent', { get: () => this.#state !== 'open' });
   }
 
@@ -66,7 +66,7 @@ export class DetachedResponse extends ServerResponse {
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (this.#state === 'over') return true;
     this.writeHead(this.statusCode);
-    this.#receiver.data(bytesOf(chunk));
+    this.#receiver.data(toBytes(chunk));
     const done = rest.at(-1);
     if (typeof done === 'function') process.nextTick(done);
     return true;
@@ -75,7 +75,7 @@ export class DetachedResponse extends ServerResponse {
   override end(chunk?: unknown): this {
     if (this.#state === 'over') return this;
     this.writeHead(this.statusCode);
-    if (chunk !== undefined && chunk !== null) this.#receiver.data(bytesOf(chunk));
+    if (chunk !== undefined && chunk !== null) this.#receiver.data(toBytes(chunk));
     this.#state = 'over';
     this.#receiver.end();
     this.#close();
@@ -105,6 +105,6 @@ export class DetachedResponse extends ServerResponse {
   }
 }
 
-function bytesOf(chunk: unknown): Uint8Array {
+function toBytes(chunk: unknown): Uint8Array {
   return chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
 }

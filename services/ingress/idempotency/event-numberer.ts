@@ -30,15 +30,15 @@ export function isKeepAlive(text: Uint8Array): boolean {
  * split into pieces. In the `responses` format, these numbers equal the sequence numbers in the events, which also start at 0.
  */
 export class EventNumberer {
-  readonly #first: number;
+  readonly #firstId: number;
   readonly #onEvent: OnEvent;
   /** The event that has begun; undefined between two events. */
   #openEvent: OpenEvent | undefined;
-  #next = 0;
+  #nextNumber = 0;
 
-  /** @param first id of the first event */
-  constructor(first: number, onEvent: OnEvent) {
-    this.#first = first;
+  /** @param firstId id of the first event */
+  constructor(firstId: number, onEvent: OnEvent) {
+    this.#firstId = firstId;
     this.#onEvent = onEvent;
   }
 
@@ -46,20 +46,20 @@ export class EventNumberer {
   add(bytes: Uint8Array): Buffer {
     const chunk = Buffer.from(bytes);
     const sent: Buffer[] = [];
-    let at = 0;
-    while (at < chunk.length) {
+    let position = 0;
+    while (position < chunk.length) {
       if (!this.#openEvent) {
-        this.#openEvent = this.#begin(chunk.subarray(at));
+        this.#openEvent = this.#begin(chunk.subarray(position));
         sent.push(...this.#openEvent.pieces);
       }
-      const open = this.#openEvent;
-      const end = endOfEvent(chunk, at, open.endsLine);
-      const piece = chunk.subarray(at, end ?? chunk.length);
+      const event = this.#openEvent;
+      const end = findEventEnd(chunk, position, event.endsLine);
+      const piece = chunk.subarray(position, end ?? chunk.length);
       sent.push(piece);
-      open.pieces.push(piece);
-      open.endsLine = piece.at(-1) === lineFeed;
-      at += piece.length;
-      if (end !== undefined) this.#close(open);
+      event.pieces.push(piece);
+      event.endsLine = piece.at(-1) === lineFeed;
+      position += piece.length;
+      if (end !== undefined) this.#close(event);
     }
     return Buffer.concat(sent);
   }
@@ -71,23 +71,23 @@ export class EventNumberer {
 
   #begin(bytes: Buffer): OpenEvent {
     const isNumbered = !isKeepAlive(bytes);
-    const pieces = isNumbered ? [Buffer.from(`id: ${this.#first + this.#next}\n`)] : [];
+    const pieces = isNumbered ? [Buffer.from(`id: ${this.#firstId + this.#nextNumber}\n`)] : [];
     return { pieces, isNumbered, endsLine: false };
   }
 
   #close({ pieces, isNumbered }: OpenEvent): void {
     this.#openEvent = undefined;
-    if (isNumbered) this.#onEvent(Buffer.concat(pieces), this.#next++);
+    if (isNumbered) this.#onEvent(Buffer.concat(pieces), this.#nextNumber++);
   }
 }
 
 /**
- * Returns where the event that continues at `at` ends; undefined if it does not end in `bytes`.
- * @param endsLine whether the byte before `at` ends a line of the event
+ * Returns the index after the end of the event that continues at `position`; undefined if the event does not end in `bytes`.
+ * @param endsLine whether the byte before `position` ends a line of the event
  */
-function endOfEvent(bytes: Buffer, at: number, endsLine: boolean): number | undefined {
-  if (endsLine && bytes[at] === lineFeed) return at + 1;
-  for (let end = bytes.indexOf(lineFeed, at); end >= 0; end = bytes.indexOf(lineFeed, end + 1)) {
+function findEventEnd(bytes: Buffer, position: number, endsLine: boolean): number | undefined {
+  if (endsLine && bytes[position] === lineFeed) return position + 1;
+  for (let end = bytes.indexOf(lineFeed, position); end >= 0; end = bytes.indexOf(lineFeed, end + 1)) {
     if (bytes[end + 1] === lineFeed) return end + 2;
   }
   return undefined;

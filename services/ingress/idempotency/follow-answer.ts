@@ -19,8 +19,8 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 /** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */
 const readIntervalMs = 1_000;
 
-/** Milliseconds after the last successful read for which a client whose answer has begun waits for an unavailable store. */
-const storeAwayMs = 60_000;
+/** A client waits this many milliseconds for an unavailable store once its answer has begun. They count from the last successful read. */
+const maxUnavailableMs = 60_000;
 
 /** An answer that was begun for an earlier request with the same key. */
 export interface FollowedAnswer {
@@ -35,7 +35,7 @@ export interface FollowedAnswer {
 /**
  * Sends the answer of an execution until the answer is over or the client disconnects: first its stored part, then the parts that are
  * added.
- * @returns `free` if there will be no answer and nothing was sent
+ * @returns `free` if nothing was sent, because the execution has ended without an answer
  * @throws RouterError `answer_not_kept`, `shutting_down`, `store_unavailable`; `invalid_value` for an event that does not exist; the errors
  * of `assertSameRequest`. Throws only if nothing was sent
  */
@@ -53,7 +53,7 @@ class Follower {
   readonly #followed: FollowedAnswer;
   readonly #parts: Parameters<typeof followAnswer>[2];
   readonly #id = randomUUID();
-  readonly #gone = new AbortController();
+  readonly #clientGone = new AbortController();
   readonly #keepAliveText: string;
   /** Number of the last event that was sent or that the client already has, counted within the execution; -1 if there is none. */
   #last = -1;
@@ -64,29 +64,29 @@ class Follower {
     this.#response = response;
     this.#followed = followed;
     this.#parts = parts;
-    const sign = followed.format.openStream({ requestId: contextOf(response).requestId }).keepAlive();
-    this.#keepAliveText = isKeepAlive(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
+    const formatKeepAlive = followed.format.openStream({ requestId: contextOf(response).requestId }).keepAlive();
+    this.#keepAliveText = isKeepAlive(Buffer.from(formatKeepAlive)) ? formatKeepAlive : ': keep-alive\n\n';
   }
 
   async follow(): Promise<'answered' | 'free'> {
     const { answers, outages, changes, ending, log } = this.#parts;
     const { execution } = this.#followed;
-    const onClose = (): void => this.#gone.abort();
+    const onClose = (): void => this.#clientGone.abort();
     this.#response.on('close', onClose);
     if (this.#response.destroyed) onClose();
-    const wakeSignal = new WakeSignal(AbortSignal.any([this.#gone.signal, ending]));
+    const wakeSignal = new WakeSignal(AbortSignal.any([this.#clientGone.signal, ending]));
     const unwatch = changes.watch(execution.attempt, () => wakeSignal.notify());
     try {
       let readAt = performance.now();
-      while (!this.#gone.signal.aborted) {
-        const reading = outages.retry(() => answers.read(execution, this.#id, this.#last));
-        const read = await reading.catch((error: unknown) => {
-          if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
-          return 'away' as const;
+      while (!this.#clientGone.signal.aborted) {
+        const partRead = outages.retry(() => answers.read(execution, this.#id, this.#last));
+        const part = await partRead.catch((error: unknown) => {
+          if (!this.#head || performance.now() - readAt > maxUnavailableMs) throw error;
+          return 'unavailable' as const;
         });
-        if (read !== 'away') {
+        if (part !== 'unavailable') {
           readAt = performance.now();
-          const outcome = await this.#handleRead(read);
+          const outcome = await this.#handlePart(part);
           if (outcome === 'more') continue;
           if (outcome !== 'later') return outcome;
         }
@@ -97,7 +97,7 @@ class Follower {
       return 'answered';
     } catch (error) {
       if (!this.#head || !(error instanceof RouterError)) throw error;
-      this.#break(error);
+      this.#endWithError(error);
       return 'answered';
     } finally {
       unwatch();
@@ -108,40 +108,40 @@ class Follower {
     }
   }
 
-  async #handleRead(read: AnswerPart | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
-    if (!read || read.state === 'cancelled' || read.state === 'gone') {
+  async #handlePart(part: AnswerPart | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
+    if (!part || part.state === 'cancelled' || part.state === 'gone') {
       if (this.#head) throw new RouterError('worker_lost', 'The execution that made the answer was lost.');
       return 'free';
     }
-    if (read.isLost) throw answerNotKeptError();
+    if (part.isLost) throw answerNotKeptError();
     if (!this.#head) {
-      if (!read.head || !read.facts) return read.state === 'running' ? 'later' : 'free';
-      this.#followed.assertSameRequest(read.facts);
-      this.#skipSeenEvents(read, read.head);
-      this.#begin(read.head);
-      this.#head = read.head;
+      if (!part.head || !part.facts) return part.state === 'running' ? 'later' : 'free';
+      this.#followed.assertSameRequest(part.facts);
+      this.#skipSeenEvents(part, part.head);
+      this.#begin(part.head);
+      this.#head = part.head;
       // The next read returns the events after `#last`.
       if (this.#last >= 0) return 'more';
     }
-    const isEnd = read.state !== 'running';
-    if (read.entries.length === 0) {
+    const isEnd = part.state !== 'running';
+    if (part.entries.length === 0) {
       if (!isEnd) return 'later';
       // If an operator has removed the events by hand, or the client names an event that never existed, nothing can be sent.
-      if (this.#last !== read.next - 1) throw answerNotKeptError();
-      if (read.state === 'cut') this.#response.destroy();
+      if (this.#last !== part.next - 1) throw answerNotKeptError();
+      if (part.state === 'cut') this.#response.destroy();
       else this.#response.end();
       return 'answered';
     }
-    await this.#send(read.entries);
+    await this.#send(part.entries);
     return 'more';
   }
 
-  /** @throws RouterError unless the event that the client has seen belongs to this execution */
+  /** @throws RouterError if the event that the client has seen does not belong to this execution */
   #skipSeenEvents({ number, next, state }: AnswerPart, { isEvents }: AnswerHead): void {
     const { after } = this.#followed;
     if (after === undefined) return;
     const param = 'last-event-id';
-    if (!isEvents) throw new RouterError('invalid_value', 'The answer is no stream of events.', { param });
+    if (!isEvents) throw new RouterError('invalid_value', 'The answer is not a stream of events.', { param });
     const last = after - number * eventNumberStride;
     if (last < 0) throw answerNotKeptError();
     if (last >= eventNumberStride || (state !== 'running' && last >= next)) {
@@ -162,9 +162,9 @@ class Follower {
 
   async #send(entries: readonly AnswerPiece[]): Promise<void> {
     const sent = entries.map(({ bytes, last }) => {
-      const wanted = this.#head?.isEvents === true ? selectEventsAfter(bytes, last, this.#last) : bytes;
+      const unseen = this.#head?.isEvents === true ? selectEventsAfter(bytes, last, this.#last) : bytes;
       this.#last = last;
-      return wanted;
+      return unseen;
     });
     this.#writtenAt = performance.now();
     if (!this.#response.write(Buffer.concat(sent))) await waitForDrain(this.#response, this.#parts.unreadMs);
@@ -176,7 +176,7 @@ class Follower {
     this.#response.write(this.#keepAliveText);
   }
 
-  #break(error: RouterError): void {
+  #endWithError(error: RouterError): void {
     if (this.#head?.isEvents !== true) return void this.#response.destroy();
     const { openStream } = this.#followed.format;
     this.#response.end(
@@ -188,6 +188,6 @@ class Follower {
 /** Returns the error for a request whose answer, or the requested part of the answer, is not kept. */
 export function answerNotKeptError(): RouterError {
   const message =
-    'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';
+    'The answer to the request with this Idempotency-Key, or its part after the event, is not kept. Use a new key to have the request executed again.';
   return new RouterError('answer_not_kept', message, { param: 'idempotency-key' });
 }

@@ -6,7 +6,7 @@ import { KeyedRequest, type AnsweringHandler, type KeyedRoute } from './keyed-re
 export type KeyedHandler = (body: KeyedRoute['body'], handler: AnsweringHandler) => RequestHandler;
 
 /**
- * Executes a request with an `Idempotency-Key` once. Further requests with the key get its answer
+ * Executes a request with an `Idempotency-Key` once. Further requests with the key get the same answer
  * (docs/decisions/0037-idempotency-keys.md). Requests without the header go straight to the handler. Mount it behind `requireKey`.
  */
 export function handleIdempotently(

@@ -12,7 +12,7 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Milliseconds between two renewals of the lease of a key. */
 const renewMs = 1_500;
-/** Milliseconds between two checks whether clients wait for an answer whose first client has left. */
+/** Milliseconds between two checks for waiting clients after the first client has left. */
 const checkIntervalMs = 400;
 
 /** Milliseconds after which the client of a refused request gets its answer even if the key is not free yet. */
@@ -30,14 +30,14 @@ export interface ClaimedRequest {
   /** Number of earlier executions of the key. */
   number: number;
   /** Returns the facts of the request that are known. Called when its answer begins. */
-  facts: () => RequestFacts;
+  collectFacts: () => RequestFacts;
   /** Whether the execution continues without its client, because it cannot be cancelled or must not be done twice. */
   isUncancelled: boolean;
 }
 
 /**
- * The execution of a request with an idempotency key. The answer does not depend on the client's connection. It is written to Redis as it
- * is produced, and ends when no client waits for it any more.
+ * The execution of a request with an idempotency key. The answer is written to Redis as it is produced, and does not depend on the
+ * connection of the client. The execution is cancelled when no client waits for the answer any more.
  */
 export class KeyedExecution implements AnswerReceiver {
   readonly #response: Response;
@@ -88,14 +88,19 @@ export class KeyedExecution implements AnswerReceiver {
 
   begin(status: number, sentHeaders: OutgoingHttpHeaders): void {
     const isEvents = (sentHeaders['content-type'] ?? '').startsWith('text/event-stream');
-    const { number, facts } = this.#claimed;
+    const { number, collectFacts } = this.#claimed;
     if (isEvents)
-      this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, at) => this.#journal.add(bytes, at));
+      this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, eventNumber) =>
+        this.#journal.add(bytes, eventNumber),
+      );
     const keptHeaders = Object.entries(sentHeaders).filter(
       ([name, value]) => value !== undefined && !unkeptHeaders.test(name),
     );
     const headers = Object.fromEntries(keptHeaders.map(([name, value]) => [name, String(value)]));
-    this.#journal.writeHead({ status, headers, requestId: contextOf(this.#response).requestId, isEvents }, facts());
+    this.#journal.writeHead(
+      { status, headers, requestId: contextOf(this.#response).requestId, isEvents },
+      collectFacts(),
+    );
     // A client that may try again must find the key free, so it gets its answer only once the key is free.
     if (this.#freesKey('whole')) this.#heldWrites = [];
     this.#writeToClient((client) => client.begin(status, sentHeaders));
@@ -165,24 +170,24 @@ export class KeyedExecution implements AnswerReceiver {
     await this.#parts.answers.renew(this.#claimed.execution).catch(() => undefined);
   }
 
-  /** Checks, after the client has left, whether other clients wait for the answer. Cancels the request when none has for `graceMs`. */
+  /** Cancels the request once its client has left and no other client has waited for the answer for `graceMs`. */
   async #cancelIfAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
     const { execution } = this.#claimed;
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
-      const left = aloneAt + graceMs - performance.now();
-      // If the store does not reply, nothing shows whether a client waits. A missing reply counts as if none did.
-      const waiting = await (left > 0 ? answers.renew(execution) : answers.abandon(execution)).catch(() => 0);
+      const remainingMs = aloneAt + graceMs - performance.now();
+      // If the store does not reply, nothing shows whether a client waits. A missing reply counts as no waiting client.
+      const waiting = await (remainingMs > 0 ? answers.renew(execution) : answers.abandon(execution)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();
-      else if (left <= 0) {
+      else if (remainingMs <= 0) {
         this.#isAbandoned = true;
         count('abandoned');
         this.#detached.destroy();
         return;
       }
-      await pause(waiting > 0 ? checkIntervalMs : Math.min(checkIntervalMs, left));
+      await pause(waiting > 0 ? checkIntervalMs : Math.min(checkIntervalMs, remainingMs));
     }
   }
 }

@@ -18,7 +18,7 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 import { KeyedExecution } from './keyed-execution.ts';
 import { readIdempotencyKey, type IdempotencyHeaders } from './read-idempotency-key.ts';
 
-/** A handler that answers a request and uses only those members of a response that a `DetachedResponse` has. */
+/** A handler that answers a request. It uses only the members of a response that `DetachedResponse` implements. */
 export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
 
 export interface KeyedRoute {
@@ -33,19 +33,19 @@ export interface KeyedRoute {
   isUncancelled: boolean;
 }
 
-/** Thrown to end a handler whose request got an earlier answer, or whose client has left. */
+/** Thrown to end the handler of a request that got an earlier answer or has lost its client. */
 const answered = Symbol('answered');
 
 /** The entry of an answer that never began. */
 const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
 /**
- * How often an answer is repeated without counting as a request of its key's limits, so that a client whose connection breaks gets its
- * answer even if the limit is used up. Each repetition reads the whole answer from Redis.
+ * Number of repetitions of an answer that do not count towards the limits of the key. They let a client with a broken connection get its
+ * answer even if a limit is used up. The number is small, because each repetition reads the whole answer from Redis.
  */
 const freeRepetitions = 10;
 
-/** Milliseconds after which a request gives up claiming its key, if executions of other requests with the key end without an answer. */
+/** Milliseconds after which a request gives up claiming its key because executions of other requests keep ending without an answer. */
 const maxRetryMs = 600_000;
 
 /** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */
@@ -77,7 +77,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
-    // The client may have disconnected while its account was looked up. In that case, no `close` event would end the work for it.
+    // The client may have disconnected while its account was looked up. In that case, no `close` event would end the work.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.detachClient();
@@ -135,7 +135,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
       if ((await this.#follow(claim.execution, claim.isOver)) === 'answered') throw answered;
       // The earlier execution was given up, or its process died. This request may be the next to be executed.
       if (this.#headers.after !== undefined) throw answerNotKeptError();
-      if (performance.now() - startedAt > maxRetryMs) throw endedWithoutAnswer();
+      if (performance.now() - startedAt > maxRetryMs) throw endedWithoutAnswerError();
       if (this.#response.destroyed) throw answered;
     }
   }
@@ -149,7 +149,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
     this.#facts.digest = digest.digest();
     if ((await this.#follow(claim.execution, claim.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
-    throw this.#headers.after === undefined ? endedWithoutAnswer() : answerNotKeptError();
+    throw this.#headers.after === undefined ? endedWithoutAnswerError() : answerNotKeptError();
   }
 
   /**
@@ -170,7 +170,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
       case 'unknown':
         throw answerNotKeptError();
       case 'taken':
-        this.#compare(claim.facts);
+        this.#assertSameRequest(claim.facts);
         if (claim.repetitions > freeRepetitions) await countRequest(this.#parts, this.#identity);
         return claim;
       case 'claimed': {
@@ -180,11 +180,11 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
           throw answered;
         }
         const { isUncancelled } = this.#route;
-        const facts = (): RequestFacts => (digest ? { ...this.#facts, digest: digest() } : this.#facts);
+        const collectFacts = (): RequestFacts => (digest ? { ...this.#facts, digest: digest() } : this.#facts);
         this.#execution = new KeyedExecution(
           this.#response,
           this.#detached,
-          { ...claim, isUncancelled, facts },
+          { ...claim, isUncancelled, collectFacts },
           this.#parts,
         );
         return undefined;
@@ -196,34 +196,34 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
     return contextOf(this.#response).identity;
   }
 
-  async #follow(of: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
+  async #follow(execution: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
     const { after } = this.#headers;
-    const leave = this.#parts.places.occupy(of.owner, of.attempt);
+    const leave = this.#parts.places.occupy(execution.owner, execution.attempt);
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
-    const assertSameRequest = (facts: RequestFacts): void => this.#compare(facts);
+    const assertSameRequest = (facts: RequestFacts): void => this.#assertSameRequest(facts);
     const { format } = this.#route;
     try {
-      return await followAnswer(this.#response, { execution: of, after, format, assertSameRequest }, this.#parts);
+      return await followAnswer(this.#response, { execution, after, format, assertSameRequest }, this.#parts);
     } finally {
       leave();
     }
   }
 
   /** @throws RouterError `idempotency_key_reused` if the key was used for a different request */
-  #compare({ endpoint, digest }: RequestFacts): void {
-    if (endpoint !== this.#facts.endpoint) throw reused('another endpoint');
+  #assertSameRequest({ endpoint, digest }: RequestFacts): void {
+    if (endpoint !== this.#facts.endpoint) throw keyReusedError('another endpoint');
     // The digest of an arriving body is compared once the body is complete.
     if (digest !== undefined && this.#facts.digest !== undefined && digest !== this.#facts.digest)
-      throw reused('another body');
+      throw keyReusedError('another body');
   }
 }
 
-function reused(what: string): RouterError {
-  const message = `The Idempotency-Key was used before, for a request with ${what}. Use a new key for each request.`;
+function keyReusedError(difference: string): RouterError {
+  const message = `The Idempotency-Key was used before, for a request with ${difference}. Use a new key for each request.`;
   return new RouterError('idempotency_key_reused', message, { param: 'idempotency-key' });
 }
 
-function endedWithoutAnswer(): RouterError {
+function endedWithoutAnswerError(): RouterError {
   const message =
     'The request with this Idempotency-Key that was under way has ended without an answer. Send it again.';
   return new RouterError('overloaded', message, { retryAfter: 1 });

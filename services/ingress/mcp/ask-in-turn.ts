@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds without an answer after which the next name is asked, too. */
+/** Milliseconds without an answer after which the next name is asked as well. */
 const nextAfterMs = 250;
 
 /**

@@ -25,13 +25,13 @@ export interface McpCall extends ToolCall {
   response: Response;
   /** Set for a call that goes on without the client, because its answer is kept for others. */
   isShared?: true;
-  /** Maximum bytes of the answer; default: more than a worker lets a tool return. */
+  /** Maximum bytes of the answer. The default is larger than any answer that a worker lets a tool return. */
   maxBytes?: number;
 }
 
 /**
  * Runs a tool for an MCP client. Errors that the client's language model can correct or should see (wrong input, a tool that failed or
- * timed out) become results with `isError`. All other errors become protocol errors, and so do protocol errors of a tool's own server
+ * timed out) become results with `isError`. All other errors become protocol errors. A protocol error of the tool's own server is passed on
  * (Model Context Protocol, "Tools: Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
@@ -40,14 +40,11 @@ export async function callTool(parts: McpToolParts, call: McpCall): Promise<Call
     return toMcp(await runTool(parts, call));
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
-    return explain(error, call.tool);
+    return toErrorResult(error, call.tool);
   }
 }
 
-/**
- * Runs a tool.
- * @throws RouterError, or the signal's reason
- */
+/** @throws RouterError, or the signal's reason */
 export async function runTool(
   parts: McpToolParts,
   { tool, input, signal, onProgress, response, isShared, maxBytes }: McpCall,
@@ -95,12 +92,12 @@ function toMcp({
   error,
 }: ToolResult): CallToolResult {
   if (error) throw new ProtocolError(error.code, error.message, error.data);
-  // Content blocks are sent on unchanged, as the tool's server sent them.
+  // Content blocks are passed on as the server of the tool sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
 }
 
-function explain(error: RouterError, tool: string): CallToolResult {
+function toErrorResult(error: RouterError, tool: string): CallToolResult {
   switch (error.code) {
     case 'not_found':
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${tool}`);

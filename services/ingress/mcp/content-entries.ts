@@ -3,20 +3,20 @@ import { announcedName, announcedText } from '#shared/broker/contract/announced-
 import type { ContentKind, ContentMethod } from '#shared/broker/contract/server-content.ts';
 import { nestsTooDeeply, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** Maximum entries of a server in one list; further ones are left out. */
+/** Maximum entries of a server in one list; further entries are left out. */
 const maxEntries = 1_000;
 /** Maximum bytes of one entry as JSON. */
 const maxEntryBytes = 64 * 1024;
-/** Minimum bytes as which an entry counts, because the smallest takes as long to handle. */
+/** An entry counts as at least this many bytes, because even the smallest entry takes time to handle. */
 const minEntryBytes = 128;
 /** Maximum bytes of a server's entries in one list. */
 const maxServerBytes = 512 * 1024;
 /** Maximum bytes of the entries of all servers in one list. */
 const maxListBytes = 4 * 1024 * 1024;
-/** Maximum characters of the address of a resource, or of a template of addresses. */
+/** Maximum characters of the URI of a resource, or of a URI template. */
 const maxUriLength = 2_048;
 
-/** The entries of lists, by the field of an answer that contains them. */
+/** The type of the entries of each list, by the field of the answer that contains the list. */
 export interface ContentEntries {
   prompts: Prompt;
   resources: Resource;
@@ -25,22 +25,23 @@ export interface ContentEntries {
 
 export type ContentList = keyof ContentEntries;
 
-/** How each list is requested of a server, and the kind of content of servers that have the list. */
+/** The method that requests each list, and the kind of content that servers with the list announce. */
 export const listRequests = {
   prompts: { method: 'prompts/list', kind: 'prompts' },
   resources: { method: 'resources/list', kind: 'resources' },
   resourceTemplates: { method: 'resources/templates/list', kind: 'resources' },
 } as const satisfies Record<ContentList, { method: ContentMethod; kind: ContentKind }>;
 
-/** An entry, and the size as which it counts. */
+/** An entry, and the number of bytes that it counts as. */
 export interface SizedEntry<Entry> {
   entry: Entry;
   bytes: number;
 }
 
 /**
- * Reads a server's answer to a request for a list. Entries that MCP clients do not accept are left out, because a client refuses a whole
- * list for one of them, and so are entries that are too large, and those whose name or address is not one line or is there already.
+ * Reads a server's answer to a request for a list. Leaves out entries that MCP clients reject, because a client rejects a whole list for
+ * one such entry. Leaves out entries that are too large, have a name or URI that is not one line, or repeat the name or URI of an earlier
+ * entry.
  */
 export function readEntries<List extends ContentList>(
   list: List,
@@ -63,7 +64,7 @@ export function readEntries<List extends ContentList>(
 }
 
 /**
- * Joins the lists of servers. If all of them are too large together, the largest lose their last entries, so that no server takes the place
+ * Joins the lists of servers. If they are too large together, the largest lists lose their last entries, so that no server takes the room
  * of others.
  */
 export function joinLists<Entry>(lists: readonly (readonly SizedEntry<Entry>[])[]): SizedEntry<Entry>[] {
@@ -87,8 +88,8 @@ export function countBytes(entries: readonly SizedEntry<unknown>[]): number {
 }
 
 /**
- * Reads an entry and the text by which programs name it; undefined if the entry is not valid. Besides titles, and the names of resources,
- * which are texts for people, an entry stays as the server sent it.
+ * Functions that read an entry and the text that identifies it; undefined if the entry is not valid. Titles, and the names of resources,
+ * are texts for people and are cut. Everything else stays as the server sent it.
  */
 const readers: { [List in ContentList]: (value: Json) => [string, ContentEntries[List]] | undefined } = {
   prompts: (value) =>

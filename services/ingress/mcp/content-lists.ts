@@ -4,7 +4,7 @@ import { countBytes, readEntries, type ContentEntries, type ContentList, type Si
 
 /** Milliseconds for which the list of a server is kept. */
 const keptMs = 5_000;
-/** Milliseconds in which a key does not request a list again that it has just failed to get. */
+/** Milliseconds for which a key does not repeat a failed request for a list. */
 const failedMs = 1_000;
 /** Maximum bytes of all lists that are kept. */
 const keptBytes = 16 * 1024 * 1024;
@@ -13,7 +13,8 @@ type Entries<List extends ContentList> = readonly SizedEntry<ContentEntries[List
 
 /**
  * Keeps the lists of the content of MCP servers for some seconds. Finding the server of a resource or a prompt needs the lists of all
- * servers, so without them each request of a client would become one for each server. Servers have the same lists for all keys.
+ * servers. Without the kept lists, each request of a client would cause a request to every server. A server has the same lists for all
+ * keys.
  */
 export class ContentLists {
   readonly #kept = new LRUCache<string, readonly SizedEntry<unknown>[]>({
@@ -38,7 +39,7 @@ export class ContentLists {
     ask: () => Promise<JsonObject>,
   ): Promise<Entries<List>> {
     const listKey = JSON.stringify([server, list]);
-    // The key contains the list, so the entries are those of this list.
+    // The key contains the list, so the entries have the type of this list.
     const kept = this.#kept.get(listKey) as Entries<List> | undefined;
     if (kept) return kept;
     const questionKey = JSON.stringify([server, list, keyId]);

@@ -15,9 +15,9 @@ import { throwProtocolError } from './throw-protocol-error.ts';
 
 /** Milliseconds after which a list is sent without the entries of servers that have not answered. */
 const listMs = 10_000;
-/** Milliseconds after which an address is looked for in the lists that have come. */
+/** Milliseconds to wait for lists before an address is looked up in the lists that have arrived. */
 const findMs = 2_000;
-/** Maximum bytes of a server's answer to a request for a list. Reading that many holds up the process for some 30 ms. */
+/** Maximum bytes of a server's answer to a request for a list. Reading this many bytes blocks the process for about 30 ms. */
 const maxAnswerBytes = 2 * 1024 * 1024;
 
 const methodNotFound: number = ProtocolErrorCode.MethodNotFound;
@@ -35,7 +35,7 @@ interface ServerList<List extends ContentList> {
   entries: readonly SizedEntry<ContentEntries[List]>[];
 }
 
-/** The MCP servers whose content a request may use, and the requests to them. Each is a job of its own. */
+/** Finds the MCP servers with content that a request may use, and sends requests to them. Each request to a server is a job of its own. */
 export class ContentServers {
   readonly #parts: McpToolParts;
   readonly #lists: ContentLists;
@@ -48,11 +48,11 @@ export class ContentServers {
   }
 
   /**
-   * Returns the servers whose content of this kind the key may use: trusted ones first, because a worker of any other credential may list
-   * what it likes, then by name.
+   * Returns the servers with content of this kind that the key may use. Trusted servers come first, because a worker with any other
+   * credential may list whatever it likes. Servers of equal trust are sorted by name.
    * @throws ProtocolError if no worker that has the tools connects in time
    */
-  async having(kind: ContentKind): Promise<ContentServer[]> {
+  async listServers(kind: ContentKind): Promise<ContentServer[]> {
     const context = contextOf(this.#response);
     await waitForTools(this.#parts, context).catch(throwProtocolError);
     const permits = readToolPermits(context.identity);
@@ -72,7 +72,7 @@ export class ContentServers {
     );
   }
 
-  /** @throws ProtocolError with the error of the server, or because the server cannot be reached */
+  /** @throws ProtocolError with the error of the server, or if the server cannot be reached */
   ask(server: string, method: ContentMethod, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     return this.#run({ tool: contentName(server), input: { method, params }, signal });
   }
@@ -82,7 +82,7 @@ export class ContentServers {
    * @throws the first error if there are servers, but none answers
    */
   async listAll<List extends ContentList>(list: List, signal: AbortSignal): Promise<ServerList<List>[]> {
-    const servers = await this.having(listRequests[list].kind);
+    const servers = await this.listServers(listRequests[list].kind);
     const outcomes = await Promise.allSettled(
       servers.map(async (server) => ({ server, entries: await this.#list(server.name, list) })),
     );
@@ -93,27 +93,31 @@ export class ContentServers {
     throw failure.reason;
   }
 
-  /** Returns those of the servers that may have an address, see `findContentServers`. */
+  /** Returns the names of the servers that may have an address, see `findContentServers`. */
   async findByAddress(uri: string, servers: readonly ContentServer[], signal: AbortSignal): Promise<string[]> {
-    const known = servers.map(({ name }): ListedAddresses => ({ server: name, resources: [], templates: [] }));
+    const listedAddresses = servers.map(({ name }): ListedAddresses => ({
+      server: name,
+      resources: [],
+      templates: [],
+    }));
     const found = Promise.withResolvers<void>();
-    const lists = known.flatMap((each) => [
-      this.#list(each.server, 'resources').then((entries) => {
-        each.resources = entries.map(({ entry }) => entry.uri);
-        if (listsAddress(each, uri)) found.resolve();
+    const lists = listedAddresses.flatMap((addresses) => [
+      this.#list(addresses.server, 'resources').then((entries) => {
+        addresses.resources = entries.map(({ entry }) => entry.uri);
+        if (listsAddress(addresses, uri)) found.resolve();
       }),
-      this.#list(each.server, 'resourceTemplates').then((entries) => {
-        each.templates = entries.map(({ entry }) => entry.uriTemplate);
-        if (listsAddress(each, uri)) found.resolve();
+      this.#list(addresses.server, 'resourceTemplates').then((entries) => {
+        addresses.templates = entries.map(({ entry }) => entry.uriTemplate);
+        if (listsAddress(addresses, uri)) found.resolve();
       }),
     ]);
     const waiting = new AbortController();
     const timeLimit = sleep(findMs, undefined, { signal: AbortSignal.any([signal, waiting.signal]) });
-    // A server that has not sent its lists may have the address all the same.
+    // A server may have the address even if it has not sent its lists.
     await Promise.race([found.promise, Promise.allSettled(lists), timeLimit.catch(() => undefined)]);
     waiting.abort();
     signal.throwIfAborted();
-    return findContentServers(uri, known);
+    return findContentServers(uri, listedAddresses);
   }
 
   #list<List extends ContentList>(server: string, list: List): Promise<ServerList<List>['entries']> {

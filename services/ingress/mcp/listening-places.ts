@@ -14,36 +14,36 @@ export class ListeningPlaces {
   readonly #streams = new Map<string, Set<Response>>();
   #count = 0;
 
-  /** Gives a stream a place until it closes. Call it after `requireKey` only. */
+  /** Gives a stream a place until it closes. Call it only after `requireKey`. */
   occupy(response: Response): void {
     const { id } = contextOf(response).identity;
     if (this.#count >= maxPlaces) this.#endOldest();
-    const own = this.#streams.get(id);
-    if (own) own.add(response);
+    const keyStreams = this.#streams.get(id);
+    if (keyStreams) keyStreams.add(response);
     else this.#streams.set(id, new Set([response]));
     this.#count += 1;
     response.once('close', () => this.#remove(id, response));
   }
 
   endAll(): void {
-    for (const own of this.#streams.values()) for (const response of own) response.destroy();
+    for (const keyStreams of this.#streams.values()) for (const response of keyStreams) response.destroy();
   }
 
   #endOldest(): void {
-    let most: [string, Set<Response>] | undefined;
-    for (const each of this.#streams) if (!most || each[1].size > most[1].size) most = each;
-    if (!most) return;
-    const [id, own] = most;
-    const [oldest] = own;
+    let largest: [string, Set<Response>] | undefined;
+    for (const each of this.#streams) if (!largest || each[1].size > largest[1].size) largest = each;
+    if (!largest) return;
+    const [id, keyStreams] = largest;
+    const [oldest] = keyStreams;
     if (!oldest) return;
     this.#remove(id, oldest);
     oldest.destroy();
   }
 
   #remove(id: string, response: Response): void {
-    const own = this.#streams.get(id);
-    if (!own?.delete(response)) return;
+    const keyStreams = this.#streams.get(id);
+    if (!keyStreams?.delete(response)) return;
     this.#count -= 1;
-    if (own.size === 0) this.#streams.delete(id);
+    if (keyStreams.size === 0) this.#streams.delete(id);
   }
 }

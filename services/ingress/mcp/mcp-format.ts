@@ -13,12 +13,12 @@ export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_
  * JSON-RPC error (Model Context Protocol, "Streamable HTTP"). If the id of the request is unknown, the error has no field `id`. JSON-RPC
  * uses null there, but the schema of the protocol does not allow null.
  */
-export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
+export const mcpFormat: AnswerFormat = createMcpFormat(undefined);
 
 /** Returns `mcpFormat` for a request that was parsed, so that errors contain the request's id. */
-export function mcpFormatFor(message: unknown): AnswerFormat {
+export function createMcpFormat(message: unknown): AnswerFormat {
   const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
-  return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };
+  return { ...toolsFormat, errorAnswer: (error, requestId) => createErrorAnswer(error, requestId, id) };
 }
 
 function isRequestId(id: unknown): boolean {
@@ -26,22 +26,22 @@ function isRequestId(id: unknown): boolean {
 }
 
 /** @param id object with the field `id`; an empty object if the id is unknown */
-function errorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
+function createErrorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
   const { status, headers } = openaiErrorAnswer(error);
   return {
     status,
-    // When they receive this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
+    // A client that supports this header asks its user for a key (RFC 9110, 15.5.2).
     headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers,
-    body: { jsonrpc: '2.0', ...id, error: rpcError(error, requestId) },
+    body: { jsonrpc: '2.0', ...id, error: createRpcError(error, requestId) },
   };
 }
 
 /** Returns the error object of a JSON-RPC answer. Its field `data` contains the router's own code. */
-function rpcError({ code, message }: RouterError, requestId: string): object {
-  return { code: rpcCode(code), message, data: { code, request_id: requestId } };
+function createRpcError({ code, message }: RouterError, requestId: string): object {
+  return { code: toRpcCode(code), message, data: { code, request_id: requestId } };
 }
 
-function rpcCode(code: ErrorCode): number {
+function toRpcCode(code: ErrorCode): number {
   if (code === 'invalid_json') return rpcErrors.parse;
   return errorTable[code].status === 400 ? rpcErrors.invalidRequest : rpcErrors.server;
 }

@@ -3,7 +3,7 @@ import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { createErrorHandler, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
-import { mcpFormat, mcpFormatFor } from './mcp-format.ts';
+import { mcpFormat, createMcpFormat } from './mcp-format.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
 import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
@@ -29,7 +29,7 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
     try {
       await mcp.serve(request, response, message);
     } catch (error) {
-      createErrorHandler(mcpFormatFor(message), parts)(error, request, response, next);
+      createErrorHandler(createMcpFormat(message), parts)(error, request, response, next);
     }
   });
   routes.get('/', (request, response, next) => {
@@ -44,7 +44,7 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
 /**
  * Refuses requests from web pages of hosts that are neither listed nor this machine, because a page could point its own host name at this
  * machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the header
- * `Origin`. The origin `*` does not admit all pages here.
+ * `Origin`. The value `*` of `CORS_ORIGINS` does not admit all pages here.
  */
 function requireOrigin(hosts: readonly string[], origins: readonly string[]): RequestHandler {
   const allowed = [...localhostAllowedOrigins(), ...hosts];

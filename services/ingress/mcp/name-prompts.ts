@@ -9,26 +9,26 @@ export interface ServerPrompt {
 }
 
 /**
- * Gives prompts unique names. A name that several servers use gets the name of its server as a prefix, as with tools, but that of a trusted
- * server changes only because of another trusted one. Of prompts with the same name after that, one of a trusted server stays, and one with a
- * prefix, so that no server can replace the prompt of another one.
+ * Gives prompts unique names. A name that several servers use gets the name of its server as a prefix, as with tools. A prompt of a trusted
+ * server gets the prefix only if another trusted server uses the name. If prompts still have the same name, one of them is kept: a prompt
+ * of a trusted server before others, then a prompt with a prefix. Therefore, no server can replace the prompt of another server.
  */
-export function namePrompts(all: readonly ServerPrompt[]): ServerPrompt[] {
-  const promptsByName = Map.groupBy(all, ({ ownName }) => ownName);
-  const named = all.map((each): ServerPrompt => {
-    const { server, ownName, prompt } = each;
+export function namePrompts(serverPrompts: readonly ServerPrompt[]): ServerPrompt[] {
+  const promptsByName = Map.groupBy(serverPrompts, ({ ownName }) => ownName);
+  const named = serverPrompts.map((entry): ServerPrompt => {
+    const { server, ownName, prompt } = entry;
     const isShared = promptsByName
       .get(ownName)
-      ?.some((other) => other !== each && (other.server.isTrusted || !server.isTrusted));
+      ?.some((other) => other !== entry && (other.server.isTrusted || !server.isTrusted));
     const prefix = isShared === true ? `${server.name.replaceAll(/[^\w-]/g, '-')}_` : '';
-    return { ...each, prompt: { ...prompt, name: `${prefix}${ownName}` } };
+    return { ...entry, prompt: { ...prompt, name: `${prefix}${ownName}` } };
   });
-  const rank = ({ server, ownName, prompt }: ServerPrompt): number =>
+  const computeRank = ({ server, ownName, prompt }: ServerPrompt): number =>
     (server.isTrusted ? 2 : 0) + (ownName === prompt.name ? 0 : 1);
   const kept = new Map<string, ServerPrompt>();
-  for (const each of named) {
-    const rival = kept.get(each.prompt.name);
-    if (!rival || rank(each) > rank(rival)) kept.set(each.prompt.name, each);
+  for (const entry of named) {
+    const rival = kept.get(entry.prompt.name);
+    if (!rival || computeRank(entry) > computeRank(rival)) kept.set(entry.prompt.name, entry);
   }
-  return named.filter((each) => kept.get(each.prompt.name) === each);
+  return named.filter((entry) => kept.get(entry.prompt.name) === entry);
 }

@@ -29,7 +29,7 @@ export class NoticeStreams {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A stream of a node that stops ends at once, so that its client connects again, to another node.
+    // While the node stops, a new stream ends at once, so that its client connects to another node.
     if (this.#isClosed) response.end();
     else this.#begin(response);
   }
@@ -46,7 +46,7 @@ export class NoticeStreams {
     this.#write(`event: message\ndata: ${toolsChanged}\n\n`);
   }
 
-  /** From now on, new streams end at once. `ListeningPlaces` ends the streams that are open. */
+  /** Makes new streams end at once. `ListeningPlaces` ends the streams that are open. */
   close(): void {
     this.#isClosed = true;
   }

@@ -15,7 +15,7 @@ export class ProgressReporter {
     this.#log = log;
   }
 
-  /** Resolves when all reports so far are sent. The result ends the stream, so it must not be sent earlier. */
+  /** Resolves when all reports so far are sent. The result of the call ends the stream, so the result must not be sent earlier. */
   get sent(): Promise<void> {
     return this.#sent;
   }

@@ -17,14 +17,14 @@ export class RunningCalls {
   handleSession(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
-    const key = this.#keyOf(request, response, body.params?.['requestId']);
+    const key = this.#createKey(request, response, body.params?.['requestId']);
     if (key !== undefined) this.#running.get(key)?.abort(new Error('the client has cancelled the call'));
   }
 
   /** Runs a call with a signal that aborts when the client cancels the call. */
   async run<T>(response: Response, id: string | number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    const key = this.#keyOf(response.req, response, id);
+    const key = this.#createKey(response.req, response, id);
     if (key !== undefined) this.#running.set(key, controller);
     try {
       return await call(controller.signal);
@@ -33,7 +33,7 @@ export class RunningCalls {
     }
   }
 
-  #keyOf(request: Request, response: Response, id: unknown): string | undefined {
+  #createKey(request: Request, response: Response, id: unknown): string | undefined {
     const session = request.get(sessionHeader);
     return session === undefined ? undefined : JSON.stringify([contextOf(response).identity.id, session, id]);
   }

@@ -17,8 +17,8 @@ import { ContentServers } from './content-servers.ts';
 import { namePrompts, type ServerPrompt } from './name-prompts.ts';
 
 /**
- * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each request to a server is a job of its
- * own, like a tool call. Lists contain the answers of those servers that can be reached now.
+ * Adds request handlers for the resources, prompts and completions of all MCP servers with content that the key may use. Each request to a
+ * server is a job of its own, like a tool call. A list contains the entries of the servers that answer in time.
  */
 export function serveContent(server: Server, parts: McpToolParts, lists: ContentLists, response: Response): void {
   const servers = new ContentServers(parts, lists, response);
@@ -30,8 +30,8 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
     resourceTemplates: await listEntries('resourceTemplates', signal),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const candidates = await servers.findByAddress(uri, await servers.having('resources'), signal);
-    const result = await firstOf(candidates, 'resources/read', { uri }, signal);
+    const candidates = await servers.findByAddress(uri, await servers.listServers('resources'), signal);
+    const result = await askServers(candidates, 'resources/read', { uri }, signal);
     if (!result) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource: ${uri}`);
     return result as unknown as ReadResourceResult;
   });
@@ -45,19 +45,19 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
     const { ref, argument, context } = params;
-    const further = {
+    const otherParams = {
       argument: { ...argument },
       ...(context?.arguments && { context: { arguments: context.arguments } }),
     };
-    const capable = await servers.having('completions');
+    const completionServers = await servers.listServers('completions');
     let target: JsonObject = { ...ref };
     let candidates: string[];
     if (ref.type === 'ref/prompt') {
       const { server: promptServer, ownName } = await findPrompt(ref.name, signal);
       target = { type: ref.type, name: ownName };
-      candidates = capable.map(({ name }) => name).filter((name) => name === promptServer.name);
-    } else candidates = await servers.findByAddress(ref.uri, capable, signal);
-    const result = await firstOf(candidates, 'completion/complete', { ref: target, ...further }, signal);
+      candidates = completionServers.map(({ name }) => name).filter((name) => name === promptServer.name);
+    } else candidates = await servers.findByAddress(ref.uri, completionServers, signal);
+    const result = await askServers(candidates, 'completion/complete', { ref: target, ...otherParams }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
@@ -73,18 +73,18 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
    * Returns the first answer of a server, see `askInTurn`; undefined if there are no servers.
    * @throws the error of the first server if none answers
    */
-  function firstOf(
+  function askServers(
     names: readonly string[],
     method: ContentMethod,
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    return askInTurn(names, (name, until) => servers.ask(name, method, params, until), signal);
+    return askInTurn(names, (name, callSignal) => servers.ask(name, method, params, callSignal), signal);
   }
 
   async function listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
     const answers = await servers.listAll('prompts', signal);
-    const all = joinLists(
+    const sizedPrompts = joinLists(
       answers.map(({ server: promptServer, entries }) =>
         entries.map(({ entry: prompt, bytes }): SizedEntry<ServerPrompt> => {
           const entry = { server: promptServer, ownName: prompt.name, prompt };
@@ -92,7 +92,7 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
         }),
       ),
     );
-    return namePrompts(all.map(({ entry }) => entry));
+    return namePrompts(sizedPrompts.map(({ entry }) => entry));
   }
 
   async function findPrompt(name: string, signal: AbortSignal): Promise<ServerPrompt> {

@@ -33,7 +33,7 @@ const keepAliveMs = 10_000;
 
 export interface ToolsMcp {
   /**
-   * Serves one HTTP request whose key has been checked.
+   * Serves one HTTP request with a checked key.
    * @param body the parsed body; undefined if there is none
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
@@ -122,9 +122,9 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     },
     openNotices(request, response) {
       requireToolsTier(contextOf(response).identity);
-      const takesStream = request.get('accept')?.includes('text/event-stream') === true;
-      if (takesStream) notices.open(response);
-      return takesStream;
+      const acceptsStream = request.get('accept')?.includes('text/event-stream') === true;
+      if (acceptsStream) notices.open(response);
+      return acceptsStream;
     },
     stopListening() {
       notices.close();
@@ -134,7 +134,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   };
 }
 
-/** Removes `"id": null` from refusals that the SDK writes itself, because the protocol's schema does not allow it. */
+/** Removes `"id": null` from refusals that the SDK writes itself, because the schema of the protocol does not allow null. */
 async function withoutNullId(answer: globalThis.Response): Promise<globalThis.Response> {
   if (answer.ok || answer.headers.get('content-type') !== 'application/json') return answer;
   const { id, ...body } = (await answer.json()) as JsonObject;
@@ -145,7 +145,7 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema, annota
   return {
     name,
     description,
-    // Every worker's schemas have the type `object`.
+    // The input schema of every tool has the type `object`.
     inputSchema: inputSchema as { type: 'object' },
     ...(title !== undefined && { title }),
     ...(outputSchema !== undefined && { outputSchema }),

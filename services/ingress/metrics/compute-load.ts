@@ -14,8 +14,7 @@ export interface TierLoad {
 
 /**
  * Returns the body of `GET /load`, for autoscalers: the load of every tier of the cluster. Every ingress returns the same.
- * @returns undefined until the first ingress stats have arrived, of this node or another one, because missing stats do not mean an empty
- * queue
+ * @returns undefined until the first ingress stats of any node have arrived, because missing stats do not mean an empty queue
  */
 export function computeLoad(
   stats: readonly Pick<IngressStats, 'waitingByTier'>[],

@@ -4,7 +4,7 @@ import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 export interface IngressMetricsSources {
   heldBodies: { bytes: number };
-  /** Returns the number of bytes of requests and answers in memory so that streams can continue on another worker. */
+  /** Returns the bytes of requests and answers that are kept in memory so that streams can continue on another worker. */
   countKeptBytes: () => number;
   unreadOutputs: { bytes: number; givenUp: number };
   openRequests: { count: number };
@@ -16,7 +16,7 @@ export interface IngressMetricsSources {
 }
 
 /**
- * Adds gauges for what the ingress has in memory (bodies, open requests, usage that is not stored yet), and counters for its hedges and
+ * Adds gauges of what the ingress has in memory (bodies, open requests, usage that is not stored yet), and counters of its hedges and
  * stored responses.
  */
 export function registerIngressMetrics(
@@ -33,28 +33,28 @@ export function registerIngressMetrics(
     storer,
   }: IngressMetricsSources,
 ): void {
-  const watch = (name: string, help: string, read: () => number): void => {
+  const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
   };
-  watch('rtr_held_body_bytes', 'Bytes of request bodies in memory', () => heldBodies.bytes);
-  watch(
+  addGauge('rtr_held_body_bytes', 'Bytes of request bodies in memory', () => heldBodies.bytes);
+  addGauge(
     'rtr_kept_bytes',
     'Bytes of requests and relayed answers in memory so that streams can continue on another worker',
     countKeptBytes,
   );
-  watch('rtr_unread_bytes', 'Bytes of answers in memory that clients have not read', () => unreadOutputs.bytes);
-  watch('rtr_open_requests', 'Client requests whose answer is not completely sent', () => openRequests.count);
-  watch('rtr_usage_backlog', 'Requests that are not yet written to the usage ledger', () => ledger.backlog);
-  watch('rtr_limits_reservations', 'Running requests with a reservation against limits', () => limits.reserved);
-  watch(
+  addGauge('rtr_unread_bytes', 'Bytes of answers in memory that clients have not read', () => unreadOutputs.bytes);
+  addGauge('rtr_open_requests', 'Client requests whose answer is not completely sent', () => openRequests.count);
+  addGauge('rtr_usage_backlog', 'Requests that are not yet written to the usage ledger', () => ledger.backlog);
+  addGauge('rtr_limits_reservations', 'Running requests with a reservation against limits', () => limits.reserved);
+  addGauge(
     'rtr_limits_uncommitted',
     'Finished requests that are not yet counted against limits',
     () => limits.uncommitted,
   );
-  watch('rtr_store_lost', 'Whether the account store was emptied or replaced and not confirmed: 1 or 0', () =>
+  addGauge('rtr_store_lost', 'Whether the account store was emptied or replaced and not confirmed: 1 or 0', () =>
     Number(store.isLost),
   );
-  const count = (name: string, help: string, read: () => number): void => {
+  const addCounter = (name: string, help: string, read: () => number): void => {
     let counted = 0;
     const counter: Counter = new Counter({
       name,
@@ -67,17 +67,17 @@ export function registerIngressMetrics(
       },
     });
   };
-  count(
+  addCounter(
     'rtr_unread_answers_total',
     'Answers that were ended because their clients did not read them',
     () => unreadOutputs.givenUp,
   );
-  count(
+  addCounter(
     'rtr_usage_dropped_total',
     'Requests missing from the usage ledger because Redis was unavailable for too long',
     () => ledger.dropped,
   );
-  const countOutcomes = (name: string, help: string, counts: Readonly<Record<string, number>>): void => {
+  const addOutcomeCounter = (name: string, help: string, counts: Readonly<Record<string, number>>): void => {
     const counter: Counter<'outcome'> = new Counter({
       name,
       help,
@@ -89,12 +89,12 @@ export function registerIngressMetrics(
       },
     });
   };
-  countOutcomes(
+  addOutcomeCounter(
     'rtr_hedges_total',
-    'Requests given to a second worker too, by whether it was the one that served them',
+    'Requests that were also given to a second worker, by whether the second worker served them',
     hedges.counts,
   );
-  countOutcomes(
+  addOutcomeCounter(
     'rtr_stored_responses_total',
     'Complete responses that were to be stored: stored, too_large, or failed because Redis was away',
     storer.counts,

@@ -6,7 +6,7 @@ const outcomes: readonly KeyedOutcome[] = ['executed', 'joined', 'replayed', 're
 export function createKeyedCounter(registry: Registry): (outcome: KeyedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_idempotent_requests_total',
-    help: 'Requests with an idempotency key: executed, joined to one that runs, replayed, resumed after an event; and executions abandoned because nobody waited',
+    help: 'Requests with an idempotency key: executed, joined to a running execution, replayed, or resumed after an event; and executions abandoned because no client waited',
     labelNames: ['outcome'],
     registers: [registry],
   });

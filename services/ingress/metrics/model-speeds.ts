@@ -10,8 +10,11 @@ export class ModelSpeeds {
   readonly #speeds = new LRUCache<string, number>({ max: maxModels });
 
   add(model: string, tokensPerSecond: number): void {
-    const known = this.#speeds.get(model);
-    this.#speeds.set(model, known === undefined ? tokensPerSecond : known + newWeight * (tokensPerSecond - known));
+    const average = this.#speeds.get(model);
+    this.#speeds.set(
+      model,
+      average === undefined ? tokensPerSecond : average + newWeight * (tokensPerSecond - average),
+    );
   }
 
   /** Returns the average; undefined if this ingress has streamed no answer of the model. */

@@ -4,7 +4,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 /** Adds gauges for this ingress's jobs, computed at each scrape: all jobs by state, and waiting jobs by tier and lane. */
-export function registerQueueMetrics(registry: Registry, jobsOf: () => Iterable<Job>): void {
+export function registerQueueMetrics(registry: Registry, listJobs: () => Iterable<Job>): void {
   const registers = [registry];
   const jobs: Gauge<'state'> = new Gauge({
     name: 'rtr_jobs',
@@ -13,7 +13,7 @@ export function registerQueueMetrics(registry: Registry, jobsOf: () => Iterable<
     registers,
     collect: () => {
       const counts = { queued: 0, claimed: 0, streaming: 0, done: 0, failed: 0, cancelled: 0 };
-      for (const job of jobsOf()) counts[job.state] += 1;
+      for (const job of listJobs()) counts[job.state] += 1;
       for (const state of ['queued', 'claimed', 'streaming'] as const) jobs.set({ state }, counts[state]);
     },
   });
@@ -23,7 +23,7 @@ export function registerQueueMetrics(registry: Registry, jobsOf: () => Iterable<
     labelNames: ['tier'],
     registers,
     collect: () => {
-      const counts = countWaitingByTier(jobsOf());
+      const counts = countWaitingByTier(listJobs());
       for (const tier of tiers) waiting.set({ tier }, counts[tier] ?? 0);
     },
   });
@@ -33,7 +33,7 @@ export function registerQueueMetrics(registry: Registry, jobsOf: () => Iterable<
     registers,
     collect: () => {
       let since = performance.now();
-      for (const { state, waitingSince } of jobsOf()) if (state === 'queued') since = Math.min(since, waitingSince);
+      for (const { state, waitingSince } of listJobs()) if (state === 'queued') since = Math.min(since, waitingSince);
       oldest.set((performance.now() - since) / 1000);
     },
   });
@@ -43,16 +43,16 @@ export function registerQueueMetrics(registry: Registry, jobsOf: () => Iterable<
     registers,
     collect: () => {
       let count = 0;
-      for (const { state, noWorkerSince } of jobsOf())
+      for (const { state, noWorkerSince } of listJobs())
         if (state === 'queued' && noWorkerSince !== undefined) count += 1;
       stranded.set(count);
     },
   });
-  registerLaneMetrics(registry, jobsOf);
+  registerLaneMetrics(registry, listJobs);
 }
 
 /** Adds gauges for lanes. Lanes come and go with the models of workers, so only lanes with waiting requests are reported. */
-function registerLaneMetrics(registry: Registry, jobsOf: () => Iterable<Job>): void {
+function registerLaneMetrics(registry: Registry, listJobs: () => Iterable<Job>): void {
   const labelNames = ['tier', 'pool', 'class'] as const;
   const depth = new Gauge({
     name: 'rtr_lane_waiting',
@@ -61,7 +61,7 @@ function registerLaneMetrics(registry: Registry, jobsOf: () => Iterable<Job>): v
     registers: [registry],
     collect: () => {
       depth.reset();
-      for (const { tier, pool, class: name, waiting } of countWaitingByLane(jobsOf()))
+      for (const { tier, pool, class: name, waiting } of countWaitingByLane(listJobs()))
         depth.set({ tier, pool, class: name }, waiting);
     },
   });
@@ -73,7 +73,7 @@ function registerLaneMetrics(registry: Registry, jobsOf: () => Iterable<Job>): v
     collect: () => {
       age.reset();
       const now = performance.now();
-      for (const { tier, pool, class: name, since } of countWaitingByLane(jobsOf()))
+      for (const { tier, pool, class: name, since } of countWaitingByLane(listJobs()))
         age.set({ tier, pool, class: name }, (now - since) / 1000);
     },
   });

@@ -25,7 +25,7 @@ const limitCodes = [
   'request_exceeds_limit',
 ] as const satisfies readonly ErrorCode[];
 
-/** Milliseconds of the shortest stream whose speed is measured. */
+/** The speed of a stream is measured only if the stream lasts at least this many milliseconds. */
 const minStreamMs = 50;
 
 interface Series {
@@ -127,13 +127,13 @@ export class RequestMetrics {
     });
     this.#continuations = new BoundCounter({
       name: 'rtr_continuations_total',
-      help: 'Streams that lost their worker in their middle, by outcome: continued on another one, refused by it, mismatch of its text, no_worker in time, failed again, or not_kept for lack of memory',
+      help: 'Interrupted streams that lost their worker, by outcome: continued on another worker, refused by the other worker, mismatch of its text, no_worker in time, failed again, or not_kept for lack of memory',
       labelNames: ['outcome'],
       registers,
     });
     this.#rules = new BoundCounter({
       name: 'rtr_rule_requests_total',
-      help: 'Dispatched requests whose target a rule of the registry chose by what they are for, by rule',
+      help: 'Dispatched requests for which a rule of the registry chose the target, by rule',
       labelNames: ['rule'],
       registers,
     });
@@ -197,8 +197,8 @@ export class RequestMetrics {
     return getOrBind(this.#counts, `continuation ${outcome}`, () => this.#continuations.bind({ outcome }));
   }
 
-  #findSeries(format: string, served: string | undefined, tier: string): Series {
-    const model = served === undefined ? 'none' : this.#models.toLabel(served);
+  #findSeries(format: string, servedModel: string | undefined, tier: string): Series {
+    const model = servedModel === undefined ? 'none' : this.#models.toLabel(servedModel);
     return getOrBind(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
         done: this.#requests.bind({ format, model, tier, outcome: 'done' }),

@@ -11,7 +11,7 @@ const maxWorkers = 500;
 const states = ['serving', 'paused', 'failing', 'draining', 'ejected'] as const;
 
 /** Adds gauges for the workers of the cluster. Every ingress reports the same workers. A worker that is gone is no longer reported. */
-export function registerWorkerMetrics(registry: Registry, workersOf: () => Iterable<MeasuredWorker>): void {
+export function registerWorkerMetrics(registry: Registry, listWorkers: () => Iterable<MeasuredWorker>): void {
   const registers = [registry];
   const workers: Gauge<'tier' | 'state'> = new Gauge({
     name: 'rtr_workers',
@@ -20,7 +20,7 @@ export function registerWorkerMetrics(registry: Registry, workersOf: () => Itera
     registers,
     collect: () => {
       for (const tier of tiers) for (const state of states) workers.set({ tier, state }, 0);
-      for (const worker of workersOf()) workers.inc({ tier: worker.announcement.tier, state: findState(worker) });
+      for (const worker of listWorkers()) workers.inc({ tier: worker.announcement.tier, state: findState(worker) });
     },
   });
   const ejected: Gauge<'tier' | 'worker' | 'model' | 'reason'> = new Gauge({
@@ -31,7 +31,7 @@ export function registerWorkerMetrics(registry: Registry, workersOf: () => Itera
     collect: () => {
       ejected.reset();
       let listed = 0;
-      for (const { id, announcement, health } of workersOf()) {
+      for (const { id, announcement, health } of listWorkers()) {
         for (const { model, reason } of health.ejections()) {
           if (++listed > maxWorkers) return;
           ejected.set({ tier: announcement.tier, worker: id, model, reason }, 1);
@@ -39,7 +39,7 @@ export function registerWorkerMetrics(registry: Registry, workersOf: () => Itera
       }
     },
   });
-  const byWorker = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
+  const addWorkerGauge = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
     const gauge: Gauge<'tier' | 'worker'> = new Gauge({
       name,
       help,
@@ -48,20 +48,20 @@ export function registerWorkerMetrics(registry: Registry, workersOf: () => Itera
       collect: () => {
         gauge.reset();
         let listed = 0;
-        for (const worker of workersOf()) {
+        for (const worker of listWorkers()) {
           if (++listed > maxWorkers) break;
           gauge.set({ tier: worker.announcement.tier, worker: worker.id }, value(worker));
         }
       },
     });
   };
-  byWorker(
+  addWorkerGauge(
     'rtr_slots',
     'Jobs that a worker in the cluster can serve at once',
     ({ announcement }) => announcement.slots,
   );
-  byWorker('rtr_busy_slots', 'Jobs that a worker in the cluster is serving', countBusySlots);
-  const byTier = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
+  addWorkerGauge('rtr_busy_slots', 'Jobs that a worker in the cluster is serving', countBusySlots);
+  const addTierGauge = (name: string, help: string, value: (worker: MeasuredWorker) => number): void => {
     const gauge: Gauge<'tier'> = new Gauge({
       name,
       help,
@@ -69,16 +69,16 @@ export function registerWorkerMetrics(registry: Registry, workersOf: () => Itera
       registers,
       collect: () => {
         for (const tier of tiers) gauge.set({ tier }, 0);
-        for (const worker of workersOf()) gauge.inc({ tier: worker.announcement.tier }, value(worker));
+        for (const worker of listWorkers()) gauge.inc({ tier: worker.announcement.tier }, value(worker));
       },
     });
   };
-  byTier(
+  addTierGauge(
     'rtr_tier_slots',
     'Jobs that all workers of a tier can serve at once',
     ({ announcement }) => announcement.slots,
   );
-  byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier are serving', countBusySlots);
+  addTierGauge('rtr_tier_busy_slots', 'Jobs that all workers of a tier are serving', countBusySlots);
 }
 
 function countBusySlots({ announcement, ownJobs, otherJobs: others }: MeasuredWorker): number {

@@ -1,6 +1,6 @@
 import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 
-/** Copies the first bytes of a body or an answer, up to its own bound and the bound of all copies together. */
+/** Copies the first bytes of a body or an answer, up to a bound for this copy and a bound for all copies together. */
 export class BoundedCopy {
   readonly #maxBytes: number;
   readonly #budget: Pick<StoreQueueBudget, 'take' | 'release'>;
@@ -34,7 +34,9 @@ export class BoundedCopy {
     this.#pieces.push(Uint8Array.from(kept));
   }
 
-  /** Joins the pieces and returns the result. Drops the pieces themselves, because both together would need twice the memory. */
+  /**
+   * Joins the pieces into one buffer, and returns it. The buffer replaces the pieces, because both together would need twice the memory.
+   */
   join(): Buffer {
     const whole = Buffer.concat(this.#pieces);
     this.#pieces = [whole];

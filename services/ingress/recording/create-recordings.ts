@@ -10,10 +10,10 @@ import { createRecordingCounter, createTracedCounter, registerRecorderMetrics } 
 import { Recorder } from './recorder.ts';
 import { createRecordedTraces } from './recorded-traces.ts';
 
-/** Largest number of bytes of all bodies and answers together that this ingress is recording. */
+/** Largest total of bytes of bodies and answers that this ingress holds for recordings. */
 const roomBytes = 32 * 1024 * 1024;
 
-export interface OpenRecordingsOptions {
+export interface CreateRecordingsOptions {
   config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
   serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'reportUnreadable'>;
   isTracing: boolean;
@@ -32,7 +32,7 @@ export interface RecordingParts {
 }
 
 /** Creates the store of recorded requests and, if recording is switched on, the recorder, with their metrics. */
-export function createRecordings(options: OpenRecordingsOptions): RecordingParts {
+export function createRecordings(options: CreateRecordingsOptions): RecordingParts {
   const { config, serving, isTracing, registry, log, releases } = options;
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
     bounds: toRecordingBounds(config),

@@ -1,4 +1,4 @@
-/** JSON of those elements of a list that fit into a number of bytes. */
+/** The JSON of a list, with only the elements that fit into a number of bytes. */
 export interface FittedJson {
   text: string;
   /** Number of elements that do not fit; absent if all fit. */
@@ -6,9 +6,9 @@ export interface FittedJson {
 }
 
 /**
- * Returns the JSON of a list with as many whole elements as fit, counted from the first or from the last element; undefined for an empty
- * list.
+ * Returns the JSON of a list with as many whole elements as fit; undefined for an empty list.
  * @param maxBytes largest number of bytes in UTF-8
+ * @param end the end of the list from which elements are kept
  */
 export function fitToBytes(list: readonly object[], maxBytes: number, end: 'first' | 'last'): FittedJson | undefined {
   if (list.length === 0) return undefined;

@@ -9,8 +9,8 @@ export type RecordingOutcome = KeepOutcome | 'lost';
 const quietMs = 60_000;
 
 /**
- * Logs lost recordings: the first one at once, and the number of further ones once a minute. While Redis is unreachable, every recording is
- * lost.
+ * Logs lost recordings: the first loss at once, then the number of further losses once a minute. While Redis is unreachable, every
+ * recording is lost.
  */
 export class LostRecordings {
   readonly #log: Pick<Logger, 'warn'>;
@@ -25,7 +25,7 @@ export class LostRecordings {
   /** Counts a recording that was lost because of this error. */
   add(error: unknown): void {
     this.#unlogged += 1;
-    this.#reason = reasonOf(error);
+    this.#reason = findReason(error);
     if (this.#timer === undefined) this.#write();
   }
 
@@ -51,7 +51,7 @@ export class LostRecordings {
  * Returns the message of the error's cause, which comes from Redis or its client library; without a cause, returns the message of the
  * error.
  */
-function reasonOf(error: unknown): string | undefined {
+function findReason(error: unknown): string | undefined {
   const { message, cause } = toLoggableError(error) ?? {};
   return cause?.message ?? message;
 }

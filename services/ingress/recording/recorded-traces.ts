@@ -16,7 +16,7 @@ import { contextOf } from '../http/request-context.ts';
 import { fitToBytes } from './fit-to-bytes.ts';
 import type { RecordingOutcome } from './lost-recordings.ts';
 
-/** A recorded request and its answer, each cut off at the bound of recordings. */
+/** A recorded request and its answer, each cut off at the size limit of recordings. */
 export interface RecordedContent extends Pick<
   RecordingFields,
   'id' | 'format' | 'contentType' | 'isRequestCut' | 'isAnswerCut'
@@ -50,14 +50,14 @@ export interface RecordedTraces {
   add(response: Response, content: RecordedContent, outcome: RecordingOutcome): void;
 }
 
-/** Creates `RecordedTraces` whose attributes follow the semantic conventions for generative AI (OpenTelemetry). */
+/** Creates `RecordedTraces`. The attributes follow the semantic conventions for generative AI (OpenTelemetry). */
 export function createRecordedTraces({ formats, count, log }: TraceRecordedParts): RecordedTraces {
-  const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
+  const partsByFormat = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const maySend = (response: Response, format: string): boolean =>
-    contextOf(response).trace?.isSampled === true && partsOf.get(format) !== undefined;
+    contextOf(response).trace?.isSampled === true && partsByFormat.get(format) !== undefined;
   const add = (response: Response, content: RecordedContent, outcome: RecordingOutcome): void => {
     const span = contextOf(response).trace;
-    const parts = partsOf.get(content.format);
+    const parts = partsByFormat.get(content.format);
     if (!span?.isSampled || !parts) return;
     // Messages are added only if their recording is stored, because messages at a collector cannot be deleted with their owner.
     if (outcome === 'gone' || outcome === 'lost') return count(outcome);

@@ -26,7 +26,7 @@ export interface RecorderParts {
   recordings: Pick<Recordings, 'store'>;
   /** Largest number of bytes that are recorded of each body, and of each answer. */
   bytes: number;
-  /** Largest number of bytes of all recordings together that are not written yet. */
+  /** Largest total of bytes of recordings that are not written yet. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
   /** Undefined if the messages of requests must not be in traces. */

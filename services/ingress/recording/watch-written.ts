@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-type Written = ServerResponse['write'];
-type Ended = ServerResponse['end'];
+type WriteMethod = ServerResponse['write'];
+type EndMethod = ServerResponse['end'];
 
 /**
  * Calls `onBytes` with all bytes that are written to a response from now on. Replaces methods of this response object only, so that it
@@ -12,18 +12,18 @@ type Ended = ServerResponse['end'];
 export function watchWritten(response: ServerResponse, onBytes: (bytes: Uint8Array) => void, onEnd: () => void): void {
   const write = response.write.bind(response) as (...args: unknown[]) => boolean;
   const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
-  const take = ([chunk, encoding]: readonly unknown[]): void => {
+  const reportBytes = ([chunk, encoding]: readonly unknown[]): void => {
     if (chunk instanceof Uint8Array) onBytes(chunk);
     else if (typeof chunk === 'string')
       onBytes(Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'));
   };
   response.write = ((...args: unknown[]) => {
-    take(args);
+    reportBytes(args);
     return write(...args);
-  }) as Written;
+  }) as WriteMethod;
   response.end = ((...args: unknown[]) => {
-    take(args);
+    reportBytes(args);
     onEnd();
     return end(...args);
-  }) as Ended;
+  }) as EndMethod;
 }

@@ -49,7 +49,10 @@ function createModelHandler(format: ClientFormat, route: ClientRoute, parts: Api
   return handleIdempotently(serveModelRequest(format, route, parts), keyed, parts.idempotency);
 }
 
-/** Returns the wrapper for handlers of requests with an idempotency key whose executions continue when the client disconnects. */
+/**
+ * Creates a wrapper for handlers of requests with an idempotency key. The executions of the wrapped handlers continue when the client
+ * disconnects.
+ */
 function createKeyedHandler(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
   const route = { format, answerError: createErrorHandler(format, parts), isUncancelled: true };
   return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);
@@ -73,8 +76,8 @@ export function listGenerateRoutes(base: string, format: ClientFormat, parts: Ap
 }
 
 /**
- * Creates all other routes of an API, to be mounted at `/api/<segment>`: greetings, health, models, stored objects, and the operations of
- * its formats other than `generate`.
+ * Creates the routes of an API besides `listGenerateRoutes`, to be mounted at `/api/<segment>`: greetings, health, models, stored objects,
+ * and the operations of its formats other than `generate`.
  * @param formats the formats of the API; errors of paths that belong to no format are written in the first format
  */
 export function createApiRoutes(

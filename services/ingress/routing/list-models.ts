@@ -23,16 +23,16 @@ export function listModels(
     );
     for (const model of pool.models) {
       const { id, contextWindow, maxOutput } = model;
-      const known = cards.get(id);
+      const card = cards.get(id);
       cards.set(id, {
         id,
-        created: Math.min(created, known?.created ?? created),
-        ownedBy: known?.ownedBy ?? pool.tier,
-        tiers: [...new Set([...(known?.tiers ?? []), pool.tier])],
-        operations: [...new Set([...(known?.operations ?? []), ...operationsOf(model)])],
-        capabilities: [...new Set([...(known?.capabilities ?? []), ...model.capabilities])],
-        contextWindow: maxDefined(contextWindow, known?.contextWindow),
-        maxOutput: maxDefined(maxOutput, known?.maxOutput),
+        created: Math.min(created, card?.created ?? created),
+        ownedBy: card?.ownedBy ?? pool.tier,
+        tiers: [...new Set([...(card?.tiers ?? []), pool.tier])],
+        operations: [...new Set([...(card?.operations ?? []), ...operationsOf(model)])],
+        capabilities: [...new Set([...(card?.capabilities ?? []), ...model.capabilities])],
+        contextWindow: maxDefined(contextWindow, card?.contextWindow),
+        maxOutput: maxDefined(maxOutput, card?.maxOutput),
         tokensPerSecond: speedOf(id),
       });
     }
@@ -65,7 +65,7 @@ export function findModel(
   { nameBehind }: Pick<ClientApi, 'nameBehind'>,
 ): ModelCard {
   const name = Array.isArray(id) ? id.join('/') : (id ?? '');
-  const card = [name, nameBehind?.(name)].map((each) => cards.find((known) => known.id === each)).find(Boolean);
+  const card = [name, nameBehind?.(name)].map((each) => cards.find(({ id: cardId }) => cardId === each)).find(Boolean);
   if (!card) throw modelNotFoundError(name);
   return card;
 }

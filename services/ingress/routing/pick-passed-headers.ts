@@ -6,14 +6,14 @@ import { pickHeaders } from '#shared/core/pick-headers.ts';
 const maxHeaderLength = 4096;
 
 /**
- * Returns those headers of the client that an upstream of the same format receives; undefined if the client sent none of them.
+ * Returns the headers of the client that are passed to an upstream of the same format; undefined if there are none.
  * @throws RouterError `headers_too_large` for a header that is too long
  */
 export function pickPassedHeaders(
   headers: IncomingHttpHeaders,
   names: readonly string[],
 ): Record<string, string> | undefined {
-  // Most requests have none of these headers. Unless a name ends in `*`, a look-up of each name shows it without a walk through all headers.
+  // Most requests have none of these headers. If no name ends in `*`, looking up each name is cheaper than walking through all headers.
   if (!names.some((name) => name.endsWith('*') || headers[name] !== undefined)) return undefined;
   const passed = pickHeaders(headers, names);
   for (const [name, { length }] of Object.entries(passed)) {

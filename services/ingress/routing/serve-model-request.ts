@@ -108,10 +108,10 @@ async function startBackground(
   };
   // From here on, the answer is made and paid for even if the client leaves.
   context.keyed?.runUncancelled();
-  const wanted = await answerInBackground(response, format, client, options, parts);
+  const streamRequest = await answerInBackground(response, format, client, options, parts);
   context.memory.releaseBody();
   // The client may leave at any time without stopping the answer.
-  return wanted && { finished: streamBackground(response, wanted, parts.background) };
+  return streamRequest && { finished: streamBackground(response, streamRequest, parts.background) };
 }
 
 /**

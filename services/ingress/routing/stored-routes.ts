@@ -27,9 +27,9 @@ export interface StoringFormat extends Pick<ClientFormat, 'read'> {
 }
 
 /**
- * Adds the routes of a format's stored answers to a router, also for background responses. They serve the answers of the key's owner only;
- * for other answers, they answer that there is no such response. Mount the router behind `requireKey`, and behind those paths of the format
- * that look like the id of an answer.
+ * Adds the routes of a format's stored answers and background responses to a router. They serve only the answers of the key's owner, and
+ * answer `not_found` for every other answer. Mount the router behind `requireKey`, and after the routes of the format with paths that look
+ * like the id of an answer.
  */
 export function addStoredRoutes(
   router: Router,
@@ -37,54 +37,54 @@ export function addStoredRoutes(
   parts: StoredRoutesParts,
   handleKeyed: KeyedHandler,
 ): void {
-  const { stored, background: shape } = format;
+  const { stored, background: backgroundFormat } = format;
   const { answers, background } = parts;
   const answerPath = `${stored.path}/:id`;
   router.get(answerPath, async (request, response) => {
-    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
-    if (request.method === 'HEAD' || !wantsStream(request.query)) {
-      response.json(await readAnswer(format, parts, wanted));
+    if (request.method === 'HEAD' || !requestsStream(request.query)) {
+      response.json(await readAnswer(format, parts, reference));
       return;
     }
-    if (!shape || !(await background.responses.find(wanted.owner, wanted.id))) {
-      await findStored(answers, wanted);
+    if (!backgroundFormat || !(await background.responses.find(reference.owner, reference.id))) {
+      await findStored(answers, reference);
       const message = 'Only a response in the background can be streamed again, for as long as its events are kept.';
       throw new RouterError('unsupported_parameter', message, { param: 'stream' });
     }
     const after = readStartingAfter(request.query);
     // The client that creates a response needs no place: it has one stream, and the number of unfinished responses is bounded.
-    const leave = background.places.occupy(wanted.owner, wanted.id);
-    await streamBackground(response, { ...wanted, shape, after }, background).finally(leave);
+    const leave = background.places.occupy(reference.owner, reference.id);
+    await streamBackground(response, { ...reference, backgroundFormat, after }, background).finally(leave);
   });
   router.delete(answerPath, async (request, response) => {
-    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
-    const { id, owner } = wanted;
+    const { id, owner } = reference;
     const record = await background.responses.find(owner, id);
     const isCancelled = record !== undefined && (await cancelAnswer(format, parts, record, true));
     const wasStored = await answers.responses.delete(owner, id);
-    const wasThere = isCancelled || (record !== undefined && (await background.responses.delete(owner, id)));
-    if (!wasStored && !wasThere) throw notFound(id);
+    const wasInBackground = isCancelled || (record !== undefined && (await background.responses.delete(owner, id)));
+    if (!wasStored && !wasInBackground) throw notFoundError(id);
     response.json(stored.showRemoval(id));
   });
   router.all(answerPath, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${answerPath}/input_items`, async (request, response) => {
-    const wanted = { id: idOf(request), owner: ownerOf(response) };
+    const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
-    response.json(stored.listItems(await readInput(format, parts, wanted), request.query));
+    response.json(stored.listItems(await readInput(format, parts, reference), request.query));
   });
   router.all(`${answerPath}/input_items`, refuseMethod('GET', 'HEAD'));
-  const cancelOne = handleKeyed('unread', async (request, response) => {
-    const wanted = { id: idOf(request), owner: ownerOf(response) };
+  const handleCancel = handleKeyed('unread', async (request, response) => {
+    const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
-    const record = await background.responses.find(wanted.owner, wanted.id);
+    const record = await background.responses.find(reference.owner, reference.id);
     if (record) await cancelAnswer(format, parts, record);
-    const answer = await readAnswer(format, parts, wanted);
+    const answer = await readAnswer(format, parts, reference);
     if (!record) throw new RouterError('invalid_request', 'Cannot cancel a synchronous response.');
     response.json(answer);
   });
-  router.post(`${answerPath}/cancel`, cancelOne);
+  router.post(`${answerPath}/cancel`, handleCancel);
   router.all(`${answerPath}/cancel`, refuseMethod('POST'));
 }
 
@@ -97,16 +97,16 @@ interface AnswerReference {
 async function readAnswer(
   format: StoringFormat,
   { answers, background }: StoredRoutesParts,
-  wanted: AnswerReference,
+  reference: AnswerReference,
 ): Promise<JsonObject> {
-  const { id, owner } = wanted;
+  const { id, owner } = reference;
   const stored = await answers.responses.find(owner, id);
   if (stored) return stored.response;
   const record = await background.responses.find(owner, id);
   const object = record && (await background.responses.readObject(record));
   if (record && object && format.background) return format.background.inState(object, record.state);
   // A background response that ended meanwhile is stored by now.
-  return (await findStored(answers, wanted)).response;
+  return (await findStored(answers, reference)).response;
 }
 
 /**
@@ -114,15 +114,16 @@ async function readAnswer(
  * @returns whether the answer was cancelled
  */
 async function cancelAnswer(
-  { background: shape }: StoringFormat,
+  { background: backgroundFormat }: StoringFormat,
   { background: { responses, jobs }, log }: StoredRoutesParts,
   record: BackgroundRecord,
   alsoDeletes = false,
 ): Promise<boolean> {
-  if (!shape || isOver(record)) return false;
+  if (!backgroundFormat || isOver(record)) return false;
   const object = await responses.readObject(record);
-  if (!object || !(await responses.cancel(record, shape.inState(object, 'cancelled'), alsoDeletes))) return false;
-  // Otherwise, the jobs of cancelled responses could fill the queue. A job that stays does nothing.
+  if (!object || !(await responses.cancel(record, backgroundFormat.inState(object, 'cancelled'), alsoDeletes)))
+    return false;
+  // The job is removed because the jobs of cancelled responses could fill the queue. A job that stays does nothing.
   const { id } = record;
   await jobs
     .remove({ queue: 'responses', id })
@@ -130,19 +131,19 @@ async function cancelAnswer(
   return true;
 }
 
-/** Returns the items of an answer's own input, also while the answer is being made. */
+/** Returns the items of an answer's own input, even while the answer is being made. */
 async function readInput(
   format: StoringFormat,
   parts: StoredRoutesParts,
-  wanted: AnswerReference,
+  reference: AnswerReference,
 ): Promise<JsonObject[]> {
   const { answers, background } = parts;
-  const { id, owner } = wanted;
+  const { id, owner } = reference;
   const stored = await answers.responses.find(owner, id);
   if (stored) return stored.input;
   const record = await background.responses.find(owner, id);
   const body = record && (await background.responses.readRequest(record))?.['body'];
-  if (typeof body !== 'string') return (await findStored(answers, wanted)).input;
+  if (typeof body !== 'string') return (await findStored(answers, reference)).input;
   const request = format.read(Buffer.from(body), 'generate');
   const { toStore } = await resolveStored(answers, format, 'generate', request, owner, id);
   return format.stored.toStoredInput(toStore?.input ?? []);
@@ -150,22 +151,22 @@ async function readInput(
 
 async function findStored({ responses }: AnswerStore, { id, owner }: AnswerReference): Promise<StoredResponse> {
   const stored = await responses.find(owner, id);
-  if (!stored) throw notFound(id);
+  if (!stored) throw notFoundError(id);
   return stored;
 }
 
-function idOf({ params }: Request): string {
+function readId({ params }: Request): string {
   const { id } = params;
   return typeof id === 'string' ? id : '';
 }
 
-function ownerOf(response: Response): string {
+function findOwner(response: Response): string {
   return storeOwnerOf(contextOf(response).identity);
 }
 
 type Query = Readonly<Record<string, unknown>>;
 
-function wantsStream({ stream }: Query): boolean {
+function requestsStream({ stream }: Query): boolean {
   return stream !== undefined && stream !== 'false';
 }
 
@@ -178,6 +179,6 @@ function readStartingAfter({ starting_after: after }: Query): number {
   });
 }
 
-function notFound(id: string): RouterError {
+function notFoundError(id: string): RouterError {
   return new RouterError('not_found', `Response with id '${id}' not found.`);
 }

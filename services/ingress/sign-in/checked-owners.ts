@@ -6,28 +6,28 @@ import type { UserStore } from '#shared/accounts/people/user-store.ts';
 import type { Confirm } from '#shared/accounts/sign-in/confirmation.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Milliseconds after a check of a person until the next one may begin. */
+/** Milliseconds from the beginning of a check of a person until the next check of the person may begin. */
 const checkIntervalMs = 60_000;
 
 /** Largest number of concurrent checks, because a check at a provider that hangs lasts until its timeout. */
 const maxAtOnce = 16;
 
-/** Largest number of people whose last check is remembered. */
-const maxKnown = 10_000;
+/** Largest number of people whose recent checks are remembered. */
+const maxRemembered = 10_000;
 
 /** Milliseconds for which a process that is about to exit waits for answers, because a lost answer may contain a new refresh token. */
 const closeMs = 10_000;
 
 /**
  * Checks the owners of keys with their identity providers. The record of a key in use is read every half minute. Each read triggers a check
- * whether the provider still admits the owner, but at most once a minute per person. No request waits for the check. If the person is
- * refused, every ingress is told of the change, and their keys are no longer valid.
+ * whether the provider still admits the owner, but at most once a minute per person. No request waits for the check. If the provider
+ * refuses the person, the keys of the person become invalid on every ingress.
  */
 export class CheckedOwners implements KeySource {
   readonly #keys: KeySource;
   readonly #users: Pick<UserStore, 'find'>;
   readonly #log: Logger;
-  readonly #recent = new LRUCache<string, true>({ max: maxKnown, ttl: checkIntervalMs });
+  readonly #recent = new LRUCache<string, true>({ max: maxRemembered, ttl: checkIntervalMs });
   readonly #checks = new Set<Promise<void>>();
   #confirm: Confirm = async () => 'confirmed';
 
@@ -44,7 +44,7 @@ export class CheckedOwners implements KeySource {
   async find(id: string): Promise<FoundKey | undefined> {
     const found = await this.#keys.find(id);
     if (found?.ownerId !== undefined && found.owner?.hasNoPassword === true && !found.owner.isBlocked)
-      this.#checkSoon(found.ownerId);
+      this.#startCheck(found.ownerId);
     return found;
   }
 
@@ -54,13 +54,13 @@ export class CheckedOwners implements KeySource {
 
   /** Waits until running checks have ended, but at most ten seconds. */
   async close(): Promise<void> {
-    const isOver = new AbortController();
-    const timeout = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
+    const closed = new AbortController();
+    const timeout = sleep(closeMs, undefined, { signal: closed.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#checks), timeout]);
-    isOver.abort();
+    closed.abort();
   }
 
-  #checkSoon(id: string): void {
+  #startCheck(id: string): void {
     if (this.#recent.has(id) || this.#checks.size >= maxAtOnce) return;
     this.#recent.set(id, true);
     const check = this.#check(id).finally(() => this.#checks.delete(check));

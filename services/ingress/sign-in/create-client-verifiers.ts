@@ -26,17 +26,17 @@ export interface ClientVerifiersOptions {
   releases: Releases;
 }
 
-/** Verifies what clients authenticate with: keys, and tokens of programs and of other issuers. */
+/** Verifies the credentials of clients: keys, tokens of programs, and tokens of other issuers. */
 export interface ClientVerifiers extends Pick<RequireKeyParts, 'verifyKey' | 'noteUse'> {
   programs: Programs;
   externals: ExternalAccounts;
   /** Lets identity providers check the owners of keys, see `CheckedOwners`. */
   owners: Pick<CheckedOwners, 'setConfirm'>;
-  /** Tells all ingress nodes of a change of a key, a person or a team, and applies the change here at once. */
+  /** Announces a change of a key, a person or a team to all ingress nodes, and applies the change here at once. */
   announce: ReturnType<typeof createAnnouncer>;
 }
 
-/** Creates the verifiers of keys and tokens. They learn within a second of a change that another node makes. */
+/** Creates the verifiers of keys and tokens. A change that another node makes takes effect here within a second. */
 export function createClientVerifiers({
   serving,
   outages,
@@ -66,8 +66,8 @@ export function createClientVerifiers({
   const markStale = (): void => verifiers.forEach((each) => each.markStale());
   onKeyChange(broker, (changed) => (changed === undefined ? markStale() : dropCached(changed)));
   broker.onReconnect(markStale);
-  // Other nodes may not have been told of sign-ins that ended while the store did not answer. Only keys, people and teams are read again
-  // every 30 seconds.
+  // While the store did not answer, sign-ins may have ended without an announcement. Only keys, people and teams are read again every 30
+  // seconds.
   redis.redis.on('ready', () => programs.verifier.markStale());
   const announce = createAnnouncer(broker, dropCached, log);
   const verify = createCredentialVerifier({ keys: verifier, tokens: programs.verifier, issuers: issuedTokens });

@@ -13,13 +13,13 @@ export interface DesktopConfigurationParts {
 }
 
 /**
- * Creates the handler that sends the whole configuration of a desktop program to the person whose token the program sends. Mount it after
- * `requireKey`, which verifies the token.
+ * Creates the handler that sends a desktop program its whole configuration. The program authenticates with the token of a person. Mount the
+ * handler after `requireKey`, which verifies the token.
  * @param prefixes path prefixes of the API, which are not part of its base URL
  */
 export function answerDesktopConfiguration(
   desktopApi: Pick<ApiDesktop, 'configuration'>,
-  cards: (response: Response) => readonly ModelCard[],
+  listCards: (response: Response) => readonly ModelCard[],
   prefixes: readonly string[],
   parts: DesktopConfigurationParts,
 ): RequestHandler {
@@ -36,6 +36,6 @@ export function answerDesktopConfiguration(
     const base = request.baseUrl.slice(0, request.baseUrl.length - prefix.length);
     const { issuer, desktop } = accepted;
     const facts = { baseUrl: `${resolveRouterAddress(request, parts.publicUrl)}${base}`, issuer, desktop };
-    response.set('cache-control', 'private, no-store').json(desktopApi.configuration(cards(response), facts));
+    response.set('cache-control', 'private, no-store').json(desktopApi.configuration(listCards(response), facts));
   };
 }

@@ -20,9 +20,9 @@ export interface OAuthRoutesParts {
   programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'readProgramId'> & {
     devices: Pick<Programs['devices'], 'begin'>;
   };
-  /** Tells every ingress that `program:<id>` is signed out. Never throws. */
-  announce: (changed: string) => Promise<void>;
-  /** Records that the refresh token of a program was used twice, and that the program was signed out for it. */
+  /** Announces to every ingress that the program of `program:<id>` is signed out. Never throws. */
+  announce: (changedId: string) => Promise<void>;
+  /** Records that the refresh token of a program was used twice, and that the program was therefore signed out. */
   noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
   store: { assertIntact(): void };
   publicUrl: string | undefined;
@@ -32,7 +32,7 @@ export interface OAuthRoutesParts {
 }
 
 const formValue = z.string().max(4_096).optional();
-const form = z.object({
+const formSchema = z.object({
   grant_type: formValue,
   client_id: formValue,
   device_code: formValue,
@@ -101,7 +101,7 @@ export function createOAuthRoutes(
     const { token } = readForm(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
-    // A program that was signed out earlier is announced, too, because the reply of the store may have been lost before the announcement.
+    // A program that was signed out earlier is announced again, because the reply of the store may have been lost before the announcement.
     const programId = signedOut?.programId ?? (await programs.readProgramId(token));
     if (programId !== undefined) await announce(`program:${programId}`);
     if (signedOut?.isReplayed) await noteReplay(signedOut);
@@ -117,11 +117,11 @@ export function createOAuthRoutes(
     client_id,
     device_code,
     refresh_token,
-  }: z.infer<typeof form>): Promise<TokenOutcome> {
+  }: z.infer<typeof formSchema>): Promise<TokenOutcome> {
     switch (grant_type) {
       case deviceGrant:
         if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
-        return programs.claim(device_code, client_id, (old) => announce(`program:${old}`));
+        return programs.claim(device_code, client_id, (replacedId) => announce(`program:${replacedId}`));
       case 'refresh_token':
         if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
         return programs.refresh(refresh_token);
@@ -144,9 +144,9 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
  * Programs do not send the headers that browsers add to requests of pages.
  */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
-  // This header shows that no page made the request, but the browser itself for the person.
-  const isNoPage = request.get('sec-fetch-site') === 'none';
-  if (isNoPage || isSameOrigin(request)) return next();
+  // Browsers send this value for requests that come from the person, for example through the address bar, and not from a page.
+  const isFromPerson = request.get('sec-fetch-site') === 'none';
+  if (isFromPerson || isSameOrigin(request)) return next();
   throw new OAuthError('invalid_request', 'Pages of other origins may not do this.', { status: 403 });
 }
 
@@ -154,11 +154,11 @@ function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): 
  * Returns the fields of a form. An empty body has no fields.
  * @throws OAuthError for a field that is repeated or too long, and for a body that is not a form
  */
-function readForm(request: Request): z.infer<typeof form> {
+function readForm(request: Request): z.infer<typeof formSchema> {
   if (!isForm(request) && !isEmpty(request)) {
-    throw new OAuthError('invalid_request', 'The body is no form: send application/x-www-form-urlencoded.');
+    throw new OAuthError('invalid_request', 'The body is not a form: send application/x-www-form-urlencoded.');
   }
-  const { data } = form.safeParse(request.body ?? {});
+  const { data } = formSchema.safeParse(request.body ?? {});
   if (!data) throw new OAuthError('invalid_request', 'A field of the form is too long, or comes more than once.');
   return data;
 }
@@ -195,7 +195,7 @@ function toOAuthError(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthErr
 const surfaces: Readonly<Record<string, string>> = { claude_code: 'Claude Code' };
 
 /** Returns the program's name for the approval page. The name is not proof of identity. */
-function findClientName({ client_id: clientId, surface = '' }: z.infer<typeof form>, request: Request): string {
+function findClientName({ client_id: clientId, surface = '' }: z.infer<typeof formSchema>, request: Request): string {
   const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
   const named = [clientId, surfaces[surface], product].map((name) => displayNameSchema.safeParse(name).data);
   return named.find((name) => name !== undefined) ?? 'a program without a name';

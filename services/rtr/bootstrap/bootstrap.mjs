@@ -5,12 +5,12 @@ import { hostNodeSuffices, runOnNode } from './run-on-node.mjs';
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 /**
- * Runs a file of the project on Node 24: installs missing dependencies, then starts Node 24 with the file. This code itself runs on Node 20
- * and newer, before any dependency is installed, so it imports only Node's built-in modules.
+ * Runs a file of the project on Node 24: installs missing dependencies, then starts Node 24 with the file. This module runs on Node 20 and
+ * newer, before any dependency is installed. Therefore it imports only Node's built-in modules.
  * @param {string} file path inside the project
  * @param {readonly string[]} args
  * @param {object} needs
- * @param {boolean} needs.checks whether the tools of the checks are installed too
+ * @param {boolean} needs.checks whether to install also the packages that only the checks need, such as the linter
  * @param {readonly string[]} [needs.nodeFlags] command-line flags for Node
  */
 export async function bootstrap(file, args, { checks, nodeFlags = [] }) {

@@ -13,8 +13,8 @@ export class InstallError extends Error {}
 const lockTimeoutMs = 600_000;
 
 /**
- * Installs the packages of the lock file into `node_modules`, unless all are installed. One process installs at a time, and the others
- * wait.
+ * Installs the packages of the lock file into `node_modules`, unless all are installed. Only one process installs at a time; other
+ * processes wait.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}
@@ -62,10 +62,10 @@ function takeInstallLock(file) {
 }
 
 /**
- * Installs packages without their own scripts, and then runs the scripts that `allowScripts` allows. An older npm would run all scripts
- * whatever `allowScripts` says.
+ * Installs the packages without running their scripts, then runs the scripts of the packages in `allowScripts`. Two steps are needed,
+ * because older versions of npm ignore `allowScripts` and run every script.
  * @param {string} root
- * @param {number} count
+ * @param {number} count number of packages to install, for the message
  * @throws {InstallError}
  */
 async function install(root, count) {
@@ -78,7 +78,7 @@ async function install(root, count) {
 
 const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
 
-/** Milliseconds that npm has to end after SIGTERM. Then it is killed. */
+/** Milliseconds from SIGTERM to SIGKILL when npm is stopped. */
 const stopMs = 5_000;
 
 /**

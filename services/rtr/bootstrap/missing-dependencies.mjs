@@ -3,34 +3,34 @@ import { join } from 'node:path';
 
 /**
  * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked
- * @typedef {'all' | 'run' | 'run-with-node'} Purpose what packages are needed for. `all`: the services and the checks. `run`: the services.
- * `run-with-node`: the services and the packaged Node
+ * @typedef {'all' | 'run' | 'run-with-node'} Purpose what the packages are needed for. `all`: the services and the checks. `run`: the
+ * services. `run-with-node`: the services and the packaged Node
  */
 
 /**
- * Returns the names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its record
- * of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation there is no such record, so all
- * packages count as missing.
+ * Returns the names of the packages that are missing from `node_modules` or differ from the lock file in version or integrity. npm writes
+ * its record of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation that record does not exist,
+ * so all packages count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}
  */
 export function findMissingDependencies(root, purpose) {
-  const wanted = readPackages(join(root, 'package-lock.json'));
-  if (!wanted) throw new Error(`package-lock.json is missing in ${root}`);
+  const lockedPackages = readPackages(join(root, 'package-lock.json'));
+  if (!lockedPackages) throw new Error(`package-lock.json is missing in ${root}`);
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json')) ?? {};
-  return Object.entries(wanted)
+  return Object.entries(lockedPackages)
     .filter(([path, locked]) => path !== '' && isNeeded(path, locked, purpose))
     .filter(([path, { version, integrity }]) => {
-      const found = installed[path];
-      return !found || found.version !== version || found.integrity !== integrity;
+      const installedPackage = installed[path];
+      return !installedPackage || installedPackage.version !== version || installedPackage.integrity !== integrity;
     })
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
 }
 
 /**
- * Whether a purpose needs a package. Optional packages are never needed, because npm leaves out packages that are for other systems or do
- * not build here.
+ * Whether a purpose needs a package. Optional packages are never needed, because npm skips optional packages that are for other systems or
+ * fail to build.
  * @param {string} path
  * @param {Locked} locked
  * @param {Purpose} purpose

@@ -2,26 +2,26 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The major version of Node for which the project's code is written. */
-export const neededNode = 24;
+/** Major version of Node that the project needs. */
+export const requiredMajor = 24;
 
-/** Whether the Node that runs this file can run the project too. */
-export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= neededNode;
+/** Whether the Node that runs this file can also run the project. */
+export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= requiredMajor;
 
 /** Milliseconds within which several signals count as one, because the terminal and npm each send a signal for one key press. */
-const oneKeyPressMs = 500;
+const duplicateSignalMs = 500;
 
 const npmPollMs = 1_000;
 
-/** Id of the parent process. It is read when the module loads, because npm may end during an installation, which can take minutes. */
-const firstParent = process.ppid;
+/** Id of the parent process. Read when the module loads, because npm may end during an installation, which can take minutes. */
+const initialParent = process.ppid;
 
 /**
- * Runs a file of the project on Node 24 with this process's terminal, forwards signals to the program, and exits as the program exits. If
+ * Runs a file of the project on Node 24 with this process's terminal, forwards signals to it, and exits with its exit code or signal. If
  * npm started this process, the program receives SIGTERM when npm ends.
  *
- * The program runs in its own process group, so each signal reaches it exactly once, from this process. It has an IPC channel, which closes
- * when this process ends.
+ * The program runs in its own process group, so it receives each signal exactly once, from this process. The program has an IPC channel
+ * that closes when this process ends.
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
@@ -31,7 +31,7 @@ export function runOnNode(root, file, args, nodeFlags) {
   const packagedNode = join(root, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(packagedNode) && !hostNodeSuffices) {
     console.error(
-      `Node ${neededNode} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${neededNode}.`,
+      `Node ${requiredMajor} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${requiredMajor}.`,
     );
     process.exit(1);
   }
@@ -46,9 +46,9 @@ export function runOnNode(root, file, args, nodeFlags) {
     },
   );
   forwardSignals(child);
-  onNpmEnd(() => signalGroup(child, 'SIGTERM'));
+  watchForNpmEnd(() => signalGroup(child, 'SIGTERM'));
   child.on('error', (error) => {
-    console.error(`Node ${neededNode} cannot be started: ${error.message}`);
+    console.error(`Node ${requiredMajor} cannot be started: ${error.message}`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
@@ -61,10 +61,10 @@ export function runOnNode(root, file, args, nodeFlags) {
 /** @param {import('node:child_process').ChildProcess} child */
 function forwardSignals(child) {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
-    let last = -Infinity;
+    let forwardedAt = -Infinity;
     process.on(signal, () => {
-      if (performance.now() - last < oneKeyPressMs) return;
-      last = performance.now();
+      if (performance.now() - forwardedAt < duplicateSignalMs) return;
+      forwardedAt = performance.now();
       signalGroup(child, signal);
     });
   }
@@ -80,17 +80,17 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * If npm started this process, calls `onGone` once npm has ended. npm ends at SIGTERM and SIGHUP without signalling its child, which would
- * run on with nothing left to stop it. Without npm, a process whose parent has ended is intended: `nohup` and `&` make one.
- * @param {() => void} onGone
+ * If npm started this process, calls `onEnd` once npm has ended. npm ends at SIGTERM and SIGHUP without signalling its child, so nothing
+ * would stop the child. Without npm, a process may outlive its parent on purpose, as after `nohup` or `&`.
+ * @param {() => void} onEnd
  */
-function onNpmEnd(onGone) {
+function watchForNpmEnd(onEnd) {
   // Both `npm start` and `npx` set this variable.
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const timer = setInterval(() => {
-    if (process.ppid === firstParent) return;
+    if (process.ppid === initialParent) return;
     clearInterval(timer);
-    onGone();
+    onEnd();
   }, npmPollMs);
   timer.unref();
 }

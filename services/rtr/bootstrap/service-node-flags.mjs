@@ -1,16 +1,16 @@
 /**
- * Node's command-line flags for every service:
+ * Node's command-line flags for every service, in this order:
  *
- * - a larger young generation (32 MiB semi-spaces), in which the short-lived objects of concurrent requests die instead of being copied;
- * - no pretenuring: during warm-up V8 may otherwise decide to allocate objects of requests in the old generation. There each object keeps
- *   its whole request in memory until the next full collection;
- * - no flushing of code and of object shapes while idle: otherwise the first requests after an idle time would start in the interpreter,
- *   and take three times as long. Because of this flag, a service keeps the memory that it had under load;
- * - a collection of young objects for every 16 MiB of buffers outside of V8's heap that these objects hold. Otherwise the buffers read from
- *   sockets in a flood would grow to 64 MiB, which the process never returns to the system. (V8 derives the 16 MiB from this flag. The flag
- *   would also set the size of the semi-spaces, but the first flag sets that size.);
- * - marking from 90 % of the heap's limit on: with a young generation of this size, marking would otherwise begin again right after each
- *   collection.
+ * - A larger young generation (semi-spaces of 32 MiB). Most objects of concurrent requests are garbage before V8 would copy them.
+ * - No pretenuring. Otherwise V8 may decide during warm-up to allocate objects of requests in the old generation. Each such object keeps
+ *   its whole request in memory until the next full collection.
+ * - No flushing of code and of object shapes while idle (two flags). Otherwise the first requests after an idle time would run in the
+ *   interpreter and take three times as long. In return, an idle service keeps the memory that it used under load.
+ * - A young-generation collection for every 16 MiB of buffers outside V8's heap that young objects hold. Otherwise buffers read from
+ *   sockets would grow to 64 MiB in a flood of requests, and the process would never return this memory to the system. V8 derives the
+ *   16 MiB from the value 4. The flag also sets the default size of the semi-spaces, which the first flag overrides.
+ * - Marking starts at 90 % of the heap limit (two flags). With a young generation of this size, marking would otherwise start again right
+ *   after each collection.
  *
  * See docs/decisions/0007-node-flags.md and docs/decisions/0021-long-strings.md.
  * @type {readonly string[]}

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The folder of the built programs, below the project's. */
+/** Folder of the built programs, relative to the project's folder. */
 export const programsFolder = 'dist';
 
-/** The source file in which each program begins. */
+/** The entry file of each program, relative to the project's folder. */
 export const programs = {
   ingress: 'services/ingress/main.ts',
   'gpu-worker': 'services/gpu-worker/main.ts',
@@ -18,11 +18,11 @@ export const programs = {
   'prepare-compose': 'deploy/compose/prepare.ts',
 };
 
-/** Packages that are not built into the programs: native code, and packages that find files of their own beside their code. */
-export const packagesBeside = ['argon2', 'pino', 'pino-pretty', 'swagger-ui-dist'];
+/** Packages that are not bundled: packages with native code, and packages that load files from their own folder. */
+export const externalPackages = ['argon2', 'pino', 'pino-pretty', 'swagger-ui-dist'];
 
-/** Returns a digest of everything that a build depends on: the sources, and the versions of all packages. */
-export function programsStamp(root: string): string {
+/** Computes a digest of everything that a build depends on: the sources and the versions of all packages. */
+export function computeProgramsStamp(root: string): string {
   const digest = createHash('sha256');
   const sources = globSync('{services,shared,deploy/compose}/**/*.{ts,mjs}', {
     cwd: root,

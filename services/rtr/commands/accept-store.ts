@@ -1,8 +1,8 @@
 import type { KeyCommandContext } from './key-command.ts';
 
 /**
- * `rtr store accept`: confirms that the current content of the account store is intended. Every ingress that answers `store_unavailable`
- * because the store was emptied or replaced serves again within seconds.
+ * `rtr store accept`: confirms that the current content of the account store is intended. An ingress that answers `store_unavailable`,
+ * because the store was emptied or replaced, serves again within seconds.
  * @throws RouterError `store_unavailable`
  */
 export async function acceptStore({ accounts, print, json }: KeyCommandContext): Promise<void> {

@@ -4,13 +4,13 @@ import type { KeyCommandContext } from './key-command.ts';
 import { readCommandLine } from './read-command-line.ts';
 
 /**
- * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. Until there is an administrator, the link creates
- * the first administrator. Later it sets a new password for the user with this address, by default the only administrator. Using the link
- * ends all sign-in sessions of that user, and requires the user's second factor, unless `--reset-second-factor` removes that factor now.
- * @param email the address or the id of the user
+ * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link makes its
+ * user the first administrator. Otherwise the link sets a new password for an existing user, and ends all sign-in sessions of that user.
+ * The link requires the second factor of that user, unless `--reset-second-factor` removes the second factor now.
+ * @param email the address or the id of the user; default: the only administrator
  * @throws RouterError `not_found` for an unknown address
- * @throws RouterError `invalid_request` if there are several administrators and no address is given, if the user has typed in the address
- * and nobody has confirmed it, or if the user is blocked
+ * @throws RouterError `invalid_request` if the user is blocked, if the address of the user is not confirmed, or if there are several
+ * administrators and no address is given
  */
 export async function printAdminLink(
   context: KeyCommandContext,

@@ -1,7 +1,7 @@
-/** Exit code of a program that ends because its output has no reader any more, as a shell shows it (128 + SIGPIPE). */
+/** Exit code that a shell reports for a program that SIGPIPE ended (128 + 13). */
 const brokenPipeCode = 141;
 
-/** Handles errors of an output. Ends the process silently if nobody reads the output any more, such as `head` after its last line. */
+/** Ends the process silently if the reader of its output has gone, as `head` has after its last line. Throws any other error. */
 export function exitOnBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(brokenPipeCode);
   throw error;

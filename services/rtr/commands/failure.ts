@@ -10,7 +10,7 @@ export interface FailureObject {
   error: { code: string; message: string; field?: string };
 }
 
-/** Returns the text of a failure: a sentence, or the stack if the cause may be a mistake in the program. */
+/** Returns the text of a failure: its message, or the stack if the cause may be a bug. */
 export function formatFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return findCode(error) === undefined ? (error.stack ?? error.message) : error.message;
@@ -22,7 +22,7 @@ export function toFailureObject(error: unknown): FailureObject {
   return { error: { code: findCode(error) ?? 'internal', message, ...(field !== undefined && { field }) } };
 }
 
-/** Makes the commands report wrong arguments and options as JSON, without the help. */
+/** Configures a command and its subcommands to report wrong arguments and options as JSON, without the help. */
 export function reportUsageAsJson(command: Command): void {
   command.showHelpAfterError(false).configureOutput({
     outputError: (text, write) => {
@@ -30,10 +30,10 @@ export function reportUsageAsJson(command: Command): void {
       write(`${JSON.stringify({ error: { code: 'invalid_usage', message } } satisfies FailureObject)}\n`);
     },
   });
-  for (const each of command.commands) reportUsageAsJson(each);
+  for (const subcommand of command.commands) reportUsageAsJson(subcommand);
 }
 
-/** Returns the code of a failure whose message is for the user; undefined for any other failure. */
+/** Returns the code of a failure with a message for the user; undefined for any other failure. */
 function findCode(error: unknown): string | undefined {
   if (error instanceof CallError) return error.code ?? (error.status === 0 ? 'unreachable' : 'refused');
   if (error instanceof RouterError) return error.code;

@@ -4,7 +4,7 @@ export interface KeyCommandContext {
   accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'storeMarker'>;
   /** Address at which browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
-  /** Tells every ingress that a key has changed. */
+  /** Notifies every ingress that a key has changed. */
   announce: (keyId: string) => Promise<void>;
   print: (line: string) => void;
   /** Whether to print one JSON object per line instead of sentences. */
@@ -12,8 +12,8 @@ export interface KeyCommandContext {
 }
 
 /**
- * Tells every ingress about a change that is already stored. If the message cannot be sent, the change still applies, because every ingress
- * finds the change when it next reads the record.
+ * Notifies every ingress of a stored change. If the message cannot be sent, the change still applies, because every ingress finds the
+ * change when it next reads the record.
  * @returns a sentence for the user if the message could not be sent
  */
 export async function announceChange({ announce }: KeyCommandContext, keyId: string): Promise<string | undefined> {

@@ -64,7 +64,7 @@ export async function listKeys({ accounts, print, json }: KeyCommandContext): Pr
 }
 
 /**
- * `rtr keys revoke <id or raw key>`: revokes a key, which every ingress refuses from now on. Revoking a revoked key changes nothing.
+ * `rtr keys revoke <id or raw key>`: revokes a key. Every ingress refuses the key from now on. Revoking a revoked key changes nothing.
  * @throws RouterError `not_found` if there is no such key; `invalid_request` for a text that is neither a key nor an id
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
@@ -79,7 +79,7 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
     await accounts.audit.add(createAuditNote('key.revoke', { id, name }, { ...owner }));
   }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
-  // Every ingress is told even if nothing changed, because the message about the first revocation may have been lost.
+  // Every ingress is notified even if nothing changed, because the message about the first revocation may have been lost.
   const warning = await announceChange(context, id);
   if (json) {
     print(JSON.stringify({ id, outcome, warning }));

@@ -1,9 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 
 /**
- * Encodes a text as one segment of a path. The segments `.` and `..` are refused, because URL parsers resolve them however they are
- * encoded. The path would become the path of another operation, such as `/users/{id}/` for a session called `..`. An empty text is also
- * refused.
+ * Encodes a text as one segment of a path. Refuses an empty text. Refuses `.` and `..`, because URL parsers resolve them even if they are
+ * encoded: with a session called `..`, the path would become the path of another operation, `/users/{id}/`.
  * @throws RouterError `invalid_request` for a refused text
  */
 export function toPathSegment(value: string | number): string {

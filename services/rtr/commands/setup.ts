@@ -14,8 +14,8 @@ export interface SetupResult {
 }
 
 /**
- * `rtr setup`: creates the first router key of a cluster and prints it. The key cannot be shown again. Later and concurrent calls create no
- * key and list the existing keys. Until an administrator exists, each call also prints a new link for the first administrator.
+ * `rtr setup`: creates the first router key of a cluster and prints it. The key cannot be shown again. Later and concurrent calls
+ * create no key, and list the existing keys. Until an administrator exists, each call also prints a new link for the first administrator.
  */
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { accounts, consoleUrl, print, json } = context;

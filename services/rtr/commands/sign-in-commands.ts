@@ -6,17 +6,17 @@ import { logout } from '../client/lib/commands/logout.mjs';
 import { printToken } from '../client/lib/commands/token.mjs';
 import { programNames } from '../client/lib/programs/programs.mjs';
 
-/** Adds the commands of the client package to those of the router. They sign a person in on any machine. */
+/** Adds the commands of the client package, which sign a person in to a router from any machine. */
 export function addSignInCommands(program: Command): void {
-  const router = ['--router <url>', 'another router than the router that was signed in to last'] as const;
+  const router = ['--router <url>', 'address of the router; default: the router of the last sign-in'] as const;
   program
     .command('login <url>')
-    .description('sign in to a router, so that no key lies on this machine')
+    .description('sign in to a router, so that no API key is stored on this machine')
     .option('--no-browser', 'only show the address of the page, do not open it')
     .action((url: string, { browser }: { browser: boolean }) => run(() => login(url, { opensBrowser: browser })));
   program
     .command('token')
-    .description('print an access token of the router, fresh for two minutes at least')
+    .description('print an access token for the router that is valid for at least two minutes')
     .option(...router)
     .action(({ router }: { router?: string }) => run(() => printToken(router)));
   program

@@ -1,7 +1,7 @@
 /** Characters that could move a terminal's cursor, end a line or hide text. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Formats rows as lines of a table, whose columns are as wide as their widest cells. Replaces characters that control a terminal. */
+/** Formats rows as lines of a table. A column is as wide as its widest cell. Replaces characters that control a terminal. */
 export function toTableLines(cells: readonly (readonly string[])[]): string[] {
   const rows = cells.map((row) => row.map((cell) => cell.replaceAll(unprintable, '\uFFFD')));
   const widths = rows.reduce<number[]>(

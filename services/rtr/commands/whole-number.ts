@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Creates the parser of an option that is a whole number of up to nine digits. The parser throws InvalidArgumentError for any other text.
+ * Creates a parser for options that are whole numbers of up to nine digits. The parser throws InvalidArgumentError for any other text.
  */
 export function createWholeNumberParser(min: number, max: number): (text: string) => number {
   return (text) => {

@@ -1,8 +1,8 @@
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Does work that SIGINT or SIGTERM may end only between two of its steps.
- * @param work does the steps. It gets a function that returns whether a signal has come, and must call the function between two steps
+ * Runs work that consists of steps. SIGINT and SIGTERM do not end the process during a step.
+ * @param work called with a function that returns whether a signal has arrived. It must call this function between two steps
  */
 export async function withInterrupt<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
   let isInterrupted = false;

@@ -6,7 +6,7 @@ import { createLog } from '#shared/core/log.ts';
 import type { KeyCommandContext } from './key-command.ts';
 import { withRedis } from './with-redis.ts';
 
-/** Maximum milliseconds to wait for the broker. The wait can be short, because the change is already stored. */
+/** Maximum milliseconds to wait for the broker. A short wait is enough, because the change is already stored. */
 const announceTimeoutMs = 2_000;
 
 /** The servers to which a command for keys connects, and how it prints. */
@@ -20,7 +20,7 @@ export interface KeyStoreOptions extends BrokerAccessSettings {
 }
 
 /**
- * Runs a command for keys with a connection to Redis. Connects to NATS only if the command tells every ingress about a change.
+ * Runs a command for keys with a connection to Redis. Connects to NATS only if the command notifies the ingresses of a change.
  * @throws UpError if Redis does not answer within five seconds
  */
 export async function withKeyStore(

@@ -4,7 +4,7 @@ import { readCertificates } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { UpError } from '../up/up-error.ts';
 
-export interface RedisOfCluster {
+export interface RedisAccess {
   REDIS_URL: string;
   REDIS_CA?: string | undefined;
   log: Logger;
@@ -15,7 +15,7 @@ export interface RedisOfCluster {
  * @throws UpError if Redis does not answer within five seconds
  */
 export async function withRedis(
-  { REDIS_URL, REDIS_CA, log }: RedisOfCluster,
+  { REDIS_URL, REDIS_CA, log }: RedisAccess,
   command: (redis: RedisConnection['redis']) => Promise<unknown>,
 ): Promise<void> {
   const connection = connectRedis(REDIS_URL, { log, name: 'rtr', ca: readCertificates('REDIS_CA', REDIS_CA) });

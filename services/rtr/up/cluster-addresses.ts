@@ -5,8 +5,9 @@ import { UpError } from './up-error.ts';
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
- * Returns the addresses of the cluster's servers: from the settings, otherwise of the servers that `rtr up` runs from this folder.
- * @throws UpError if neither names an address
+ * Returns the addresses of the cluster's servers: from the settings, otherwise from the servers that `rtr up` runs
+ * from this folder.
+ * @throws UpError if an address is in neither
  */
 export function findClusterAddresses<Needed extends ClusterAddress>(
   config: Pick<ClusterConfig, ClusterAddress>,
@@ -18,11 +19,11 @@ export function findClusterAddresses<Needed extends ClusterAddress>(
     NATS_URL: state?.ports.nats ? toLocalNatsUrl(state, state.ports.nats) : undefined,
     REDIS_URL: state?.ports.redis ? toLocalRedisUrl(state, state.ports.redis) : undefined,
   };
-  const found = needed.map((name) => [name, config[name] ?? local[name]] as const);
-  const missing = found.filter(([, url]) => url === undefined).map(([name]) => name);
+  const addresses = needed.map((name) => [name, config[name] ?? local[name]] as const);
+  const missing = addresses.filter(([, url]) => url === undefined).map(([name]) => name);
   if (missing.length > 0)
     throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
-  return Object.fromEntries(found) as Record<Needed, string>;
+  return Object.fromEntries(addresses) as Record<Needed, string>;
 }
 
 export interface RouterSettings {
@@ -47,8 +48,8 @@ export function findOwnRouter(
 }
 
 /**
- * Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined if no cluster
- * was started.
+ * Returns the router's address with which the cluster of this folder was started, even if the settings have changed since. Returns
+ * undefined if no cluster was started.
  */
 export function findStartedRouter(folder: string): string | undefined {
   const started = readClusterState(folder)?.router;
@@ -56,10 +57,10 @@ export function findStartedRouter(folder: string): string | undefined {
 }
 
 /** Whether two addresses belong to the same router. Paths are ignored, and all names of the loopback interface count as equal. */
-export function isSameRouter(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((url) => {
-    const { protocol, port, hostname } = new URL(url);
-    return `${protocol}//${isLoopback(url) ? 'localhost' : hostname}:${port}`;
+export function isSameRouter(url: string, otherUrl: string): boolean {
+  const [first, second] = [url, otherUrl].map((address) => {
+    const { protocol, port, hostname } = new URL(address);
+    return `${protocol}//${isLoopback(address) ? 'localhost' : hostname}:${port}`;
   });
   return first === second;
 }

@@ -10,9 +10,9 @@ const port = z.number().int().min(1).max(65_535).optional();
 const clusterStateSchema = z.object({
   natsPassword: z.string().min(1),
   redisPassword: z.string().min(1),
-  /** Ports of the last start. They are used again if they are free. */
+  /** Ports of the last start. The next start uses them again if they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
-  /** Host and port at which the router listened at the last start, and the address at which people reach it, if that is another address. */
+  /** Host and port at which the router listened at the last start, and `PUBLIC_URL` if it was set. */
   router: z
     .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
     .optional(),
@@ -44,7 +44,7 @@ export function readClusterState(folder: string): ClusterState | undefined {
   }
 }
 
-/** Reads the stored state, or creates a state with new passwords, which it does not store. */
+/** Reads the stored state. If there is none, creates a state with new passwords, but does not store it. */
 export function loadClusterState(folder: string): ClusterState {
   const password = () => randomBytes(24).toString('hex');
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };

@@ -8,13 +8,13 @@ const healthSchema = z.object({
 
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];
 
-/** Returns the router's counts of live workers; undefined while it does not answer `GET /health` with 200. */
+/** Returns the router's counts of live workers; undefined if the router does not answer `GET /health` with 200. */
 export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undefined> {
   return (await readHealth(baseUrl))?.workers;
 }
 
 /**
- * Returns the state of the account store that the router reports: `intact` or `lost`. Returns undefined while the router does not answer,
+ * Returns the state of the account store that the router reports: `intact` or `lost`. Returns undefined if the router does not answer
  * or reports no state.
  */
 export async function readStoreState(baseUrl: string): Promise<string | undefined> {

@@ -17,9 +17,9 @@ export interface ClusterKeys {
 }
 
 /**
- * Creates the first router key of the cluster, unless there was a router key before. Prints the key at once, because it could not be shown
- * again if the start were interrupted. Tells no ingress about the key, because no ingress has read any key yet. Until an administrator
- * exists, every call creates a new link for the first administrator, which replaces the previous link.
+ * Creates the first router key of the cluster, unless there was a router key before. Prints the key at once, because an interrupted
+ * start could not show it again. Does not announce the key, because no ingress has read any key yet. Until an administrator exists, every
+ * call creates a new link for the first administrator, which replaces the previous link.
  * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public authorities
  * @throws UpError if Redis does not answer within five seconds
  */

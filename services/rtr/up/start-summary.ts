@@ -12,19 +12,30 @@ export interface StartSummary {
   /** The raw key that this start created; undefined if this start created no key. */
   newKey: string | undefined;
   maskedKeys: readonly string[];
-  /** Token in the link that makes its reader the first administrator; undefined if an administrator exists. */
+  /** Token of a new link for the first administrator; undefined if an administrator exists. */
   adminToken: string | undefined;
   engines: readonly Engine[];
   plan: Plan;
-  /** Whether the demo engine serves, because no other worker does. */
-  onDemo: boolean;
+  /** Whether the demo engine serves, because there is no other engine. */
+  usesDemoEngine: boolean;
   /** Whether any worker serves. */
-  serving: boolean;
+  hasServingWorker: boolean;
 }
 
 /** Returns the text that `rtr up` prints when the cluster is ready. */
 export function formatStartSummary(facts: StartSummary): string {
-  const { baseUrl, chatFormat, messagesFormat, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
+  const {
+    baseUrl,
+    chatFormat,
+    messagesFormat,
+    metricsUrl,
+    newKey,
+    maskedKeys,
+    engines,
+    plan,
+    usesDemoEngine,
+    hasServingWorker,
+  } = facts;
   const { consoleUrl, adminToken } = facts;
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
@@ -36,7 +47,9 @@ export function formatStartSummary(facts: StartSummary): string {
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
-      : [`${onDemo ? 'the demo engine' : 'none'}: no local engine was found; one that starts later is picked up`];
+      : [
+          `${usesDemoEngine ? 'the demo engine' : 'none'}: no local engine was found; one that starts later is picked up`,
+        ];
   return [
     '',
     'Model Router is up.',
@@ -51,7 +64,7 @@ export function formatStartSummary(facts: StartSummary): string {
     ...listTierLines('cloud', plan),
     ...listTierLines('tools', plan),
     `  metrics   ${metricsUrl}`,
-    ...(serving ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
+    ...(hasServingWorker ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
     '',
     newKey ? 'Try it:' : 'Try it, with your key in RTR_KEY:',
     '',
@@ -66,6 +79,6 @@ export function formatStartSummary(facts: StartSummary): string {
 
 /** Returns the lines about a tier: its workers, and the programs and providers that were found but cannot be used yet. */
 function listTierLines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
-  const details = [...ready, ...unready].filter((each) => each.tier === tier).map(({ detail }) => detail);
+  const details = [...ready, ...unready].filter((worker) => worker.tier === tier).map(({ detail }) => detail);
   return details.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${details.join('\n            ')}`];
 }

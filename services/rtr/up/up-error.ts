@@ -5,7 +5,7 @@ export class UpError extends Error {
 
 /**
  * Turns a file system error about the cluster's folder into an UpError that names the path; returns other errors unchanged.
- * @param path the path that was used, for errors that do not name it
+ * @param path the path that was used, in case the error does not name it
  */
 export function toFolderError(error: unknown, folder: string, path?: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;

@@ -27,13 +27,13 @@ export interface UpOptions {
   environment: Environment;
   /** Folder of the project; the cluster keeps its files in `.rtr`. */
   root: string;
-  /** The workers to start in addition to those for engines. */
+  /** The workers to start in addition to the workers for engines. */
   plan: Plan;
   logs: LogRelay;
   /** Prints lines for the person who started the cluster. */
   say: (text: string) => void;
   /** Builds the console's pages if they are not built yet. Resolves with a sentence for the user if the build fails. */
-  pages: (signal: AbortSignal) => Promise<string | undefined>;
+  buildPages: (signal: AbortSignal) => Promise<string | undefined>;
   /** Aborts when the cluster must stop. */
   stop: AbortSignal;
   /** Aborts when the cluster must stop at once, without finishing answers. */
@@ -69,7 +69,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, plan, logs, say, pages, stop, kill } = options;
+  const { config, environment, root, plan, logs, say, buildPages, stop, kill } = options;
   const folder = clusterFolder(options);
   await lockFolder(folder, releases);
   await requireFreePort(config);
@@ -86,7 +86,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   state.ports.demo = ports.demo;
   const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
   const localEngines = findLocal();
-  const pagesBuild = pages(endSignal);
+  const pagesBuild = buildPages(endSignal);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
   const servers = await startServers({ config, environment, folder, state, supervise, say });
@@ -100,10 +100,10 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const startService = (
     name: string,
     service: string,
-    necessary: boolean,
+    isNecessary: boolean,
     settings: Environment | (() => Promise<Environment>),
   ) =>
-    children.start(name, necessary, async () => {
+    children.start(name, isNecessary, async () => {
       const ownSettings = typeof settings === 'function' ? await settings() : settings;
       const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
@@ -111,7 +111,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
-          // `rtr up` has read the files that these variables name. A credential is for one component only.
+          // `rtr up` has already read the files that the `_FILE` variables name. A credential is for one component only.
           NATS_URL_FILE: undefined,
           REDIS_URL_FILE: undefined,
           RTR_PREFIX_FILE: undefined,
@@ -131,15 +131,16 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
     const child = await startService('demo-engine', 'demo-engine', false, settings);
-    // The worker starts only when the demo engine is ready, because a worker that finds no engine pauses for longer than that takes.
+    // The worker starts after the demo engine is ready. A worker that finds no engine would pause for longer than the engine needs to
+    // start.
     await waitUntilTrue(() => listsModels(url), readyTimeoutMs, endSignal);
     return { engine: { origin: 'demo engine', url }, child };
   };
   const engineWorkers = new EngineWorkers({
-    named: listNamedEngines(config.ENGINE_URLS),
+    namedEngines: listNamedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    // If another tier has a real model, the made-up answers of the demo engine are not wanted.
+    // The demo engine's invented answers are unwanted if another tier serves a real model.
     startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
     countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
@@ -150,7 +151,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   );
   releases.add('planned workers', () => plannedWorkers.stop());
 
-  // The ingress starts first, because it takes longest to become ready. It stops first, because it has the open answers.
+  // The ingress starts before the workers, because it takes longest to become ready. It stops before them, so that open answers can finish.
   const ingress = await startService('ingress', 'ingress', true, async () => {
     // Another program may have bound the port since it was chosen.
     ports.admin = config.ADMIN_PORT ?? (await chooseFreePort(ports.admin));
@@ -177,21 +178,33 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
     return gpu + cli + cloud > 0;
   };
-  const serving = await waitUntilTrue(isServing, workersTimeoutMs, endSignal);
+  const hasServingWorker = await waitUntilTrue(isServing, workersTimeoutMs, endSignal);
   const buildProblem = await pagesBuild;
   if (buildProblem !== undefined) logs.write('warn', buildProblem);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
   const formats = { chatFormat: config.CHAT_FAMILY, messagesFormat: config.MESSAGES_FAMILY };
   const consoleUrl = config.PUBLIC_URL ?? baseUrl;
-  const { onDemo } = engineWorkers;
-  say(formatStartSummary({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
+  const { usesDemoEngine } = engineWorkers;
+  say(
+    formatStartSummary({
+      baseUrl,
+      consoleUrl,
+      ...formats,
+      metricsUrl,
+      ...keys,
+      engines,
+      plan,
+      usesDemoEngine,
+      hasServingWorker,
+    }),
+  );
 
   // The tools and the batch runner start last, because they would take CPU time from the components that clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
   const batchRunner = await startService('batch-runner', 'batch-runner', false, {});
   releases.add('batch runner', () => batchRunner.stop(serverStopTimeoutMs));
   for (;;) {
-    const pauseMs = engineWorkers.handingOver ? handoverPollMs : enginePollMs;
+    const pauseMs = engineWorkers.isHandingOver ? handoverPollMs : enginePollMs;
     await sleep(pauseMs, undefined, { signal: endSignal }).catch(() => endSignal.throwIfAborted());
     await engineWorkers.poll();
   }
@@ -201,7 +214,7 @@ function clusterFolder({ root }: UpOptions): string {
   return join(root, '.rtr');
 }
 
-/** Makes this process the only one that runs a cluster from this folder, and ends the processes that an earlier cluster left running. */
+/** Locks the folder, so that no other process runs a cluster from it. Ends the processes that an earlier cluster left behind. */
 async function lockFolder(folder: string, releases: Releases): Promise<void> {
   const lock = takeUpLock(folder);
   if ('holder' in lock) {
@@ -225,24 +238,24 @@ function takeUpLock(folder: string): ReturnType<typeof takeLock> {
 }
 
 async function requireFreePort({ PORT, HOST }: UpConfig): Promise<void> {
-  const free = await isPortFree(PORT, HOST).catch((cause: unknown) => {
-    throw new UpError(`HOST=${HOST} cannot be listened on: ${String(cause)}`, { cause });
+  const isFree = await isPortFree(PORT, HOST).catch((cause: unknown) => {
+    throw new UpError(`The router cannot listen on HOST=${HOST}: ${String(cause)}`, { cause });
   });
-  if (free) return;
+  if (isFree) return;
   throw new UpError(
     `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
   );
 }
 
 /**
- * Calls `ask` every 50 ms until `ask` returns true, for at most `timeoutMs`. Returns whether `ask` has returned true.
+ * Calls `check` every 50 ms until `check` returns true, for at most `timeoutMs`. Returns whether `check` has returned true.
  * @throws the signal's reason if the signal aborts
  */
-async function waitUntilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+async function waitUntilTrue(check: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     signal.throwIfAborted();
-    if (await ask()) return true;
+    if (await check()) return true;
     if (Date.now() > deadline) return false;
     await sleep(50);
   }

@@ -3,7 +3,7 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 const lineBreak = 0x0a;
 
 /**
- * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads the body into memory. In an event
+ * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads the whole body into memory. In an event
  * stream, the function limits each event instead, because the stream may last for days.
  */
 export function createBoundedFetch(maxBytes: number): FetchLike {
@@ -30,7 +30,8 @@ function createBoundedStream(maxBytes: number, isStream: boolean): TransformStre
 }
 
 /**
- * Returns the index at which the last complete event in a chunk ends, or -1. An empty line ends an event, with or without carriage returns.
+ * Returns the index after the last complete event in a chunk; -1 if the chunk completes no event. An empty line ends an event, with or
+ * without carriage returns.
  */
 function findLastEventEnd(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);

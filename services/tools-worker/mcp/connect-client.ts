@@ -26,8 +26,8 @@ const endSessionMs = 1_000;
 /** Maximum milliseconds until a server confirms that it will report changes of its tools. */
 const confirmMs = 10_000;
 
-/** Milliseconds after a server's first notice of changed tools within which further notices are joined with it. */
-const gatherMs = 300;
+/** Milliseconds during which notices of changed tools are joined with the first notice. */
+const joinWindowMs = 300;
 
 const acceptingValidator: jsonSchemaValidator = {
   getValidator:
@@ -40,7 +40,7 @@ export interface ConnectOptions {
   maxMessageBytes: number;
   /** Called when the server reports that its tools have changed; undefined if no caller needs that. */
   onToolsChanged?: () => void;
-  /** Called when a server of the newest revision does not confirm that it will report changes, although it can. */
+  /** Called when a server of the newest revision does not confirm that it will report changes, although it declares that it can. */
   onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
   /** Called with the HTTP status of every answer, if the server is reached over HTTP. */
@@ -56,8 +56,8 @@ export interface McpConnection {
 
 /**
  * Connects to an MCP server, in the newest revision of the protocol that client and server support. Some older servers end or fail when
- * they are asked for their revision, but so does a server that is not ready yet. Therefore a failure is followed by the older handshake. If
- * that succeeds, the revision is requested once more.
+ * they are asked for their revision. A server that is not ready yet fails in the same way. So after a failure, this function tries the
+ * older handshake. If that succeeds, it requests the revision once more.
  * @throws Error with the reason and the server's output on standard error
  */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
@@ -135,7 +135,7 @@ async function connectAs(
 
 /**
  * Subscribes to notices of changed tools. Servers of older revisions send these notices without a subscription. The connection does not
- * wait for the confirmation, which some servers never send.
+ * wait for the confirmation, because some servers never send it.
  */
 function subscribeToChanges(client: Client, onNoNotices: ConnectOptions['onNoNotices']): void {
   client.listen({ toolsListChanged: true }, { timeout: confirmMs }).catch((error: unknown) => {
@@ -150,7 +150,7 @@ function joinCalls(call: () => void): () => void {
     timer ??= setTimeout(() => {
       timer = undefined;
       call();
-    }, gatherMs);
+    }, joinWindowMs);
   };
 }
 

@@ -28,12 +28,12 @@ export interface LinkedServersOptions {
 }
 
 /**
- * The MCP servers to which each person has an MCP account link of their own. The worker keeps nothing of a person: each call comes with the
- * person's token, and has its own connection to the server. The tools depend on the person, so the worker does not announce them, and the
- * ingress requests their list.
+ * The MCP servers to which each person has their own MCP account link. The worker keeps no data of a person: each call comes with the
+ * person's token and has its own connection to the server. The tools depend on the person, so the worker does not announce them. The
+ * ingress requests the list of tools instead.
  */
 export class LinkedServers {
-  /** The entries that the worker announces, which say that it can reach these servers. */
+  /** The entries that the worker announces. They say that the worker can reach these servers. */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
   readonly #options: LinkedServersOptions;
@@ -51,8 +51,8 @@ export class LinkedServers {
   }
 
   /**
-   * Returns the function that makes a call with a person's MCP account link. That function calls the tool that the link names, or
-   * lists the tools into `structuredContent.tools`.
+   * Returns the function that makes a call with a person's MCP account link. That function calls the tool that the link names. Without a
+   * tool, it lists the tools into `structuredContent.tools`.
    * @throws RouterError `upstream_failed` if this worker has no server with the link's name and address
    */
   findRun(connection: McpAccountLink): Tool['run'] {
@@ -66,7 +66,7 @@ export class LinkedServers {
   }
 
   /**
-   * @throws RouterError `connection_required` if the server refuses the token; `upstream_failed`
+   * @throws RouterError `connection_required` if the server refuses the token; `upstream_failed` for any other failure
    * @throws the signal's reason
    */
   async #call(
@@ -104,8 +104,8 @@ export class LinkedServers {
       if (lastStatus === forbidden) return createFailedOutput(`The MCP server '${name}' does not permit this.`);
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
-      // The library's error is not used as the cause, because its message may quote the server's answer. The cause of the
-      // library's error is an error of the system.
+      // The library's error is not the cause, because its message may quote the server's answer. The cause of the library's error is a
+      // system error.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }

@@ -26,12 +26,12 @@ const listMs = 10_000;
 const firstWaitMs = 250;
 const maxWaitMs = 30_000;
 
-/** Milliseconds that a connection must last so that the next failure counts as the first one again. */
+/** Milliseconds that a connection must last so that the next failure counts as the first again. */
 const stableMs = 60_000;
 
 /**
- * The link to one MCP server, which connects again whenever the connection is lost. States: connecting → serving → waiting → connecting …,
- * and closed, which can follow any of them. The link is `available` only in the state `serving`.
+ * The link to one MCP server. It connects again whenever the connection is lost. States: connecting → serving → waiting → connecting …. Any
+ * state can change to closed. The link is `available` only in the state `serving`.
  */
 export class McpLink implements ToolSource {
   readonly prefix: string;
@@ -43,7 +43,7 @@ export class McpLink implements ToolSource {
   readonly #closing = new AbortController();
   readonly #connectionLoop: Promise<void>;
   readonly #firstTryEnded = Promise.withResolvers<void>();
-  /** Aborts to list the tools at once. */
+  /** Aborted to list the tools at once. */
   #wake = new AbortController();
   #tools: McpTool[] = [];
   #content: ServerContent | undefined;
@@ -93,7 +93,7 @@ export class McpLink implements ToolSource {
       // Warns after 1, 2, 4, 8 … consecutive failures.
       const level = Math.log2(this.#failures) % 1 === 0 ? 'warn' : 'debug';
       this.#log[level]({ reason, failures: this.#failures }, 'an MCP server is out of reach');
-      await sleep(waitMs(this.#failures), undefined, { signal }).catch(() => undefined);
+      await sleep(computeWaitMs(this.#failures), undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -129,7 +129,7 @@ export class McpLink implements ToolSource {
     for (;;) {
       const next = AbortSignal.any([signal, this.#wake.signal]);
       await Promise.race([sleep(pollMs, undefined, { signal: next }).catch(() => undefined), onEnd]);
-      // Ends the sleep if the connection ended first. A change that is reported from here on leads to another listing.
+      // Ends the sleep if the connection ended first. A change that is reported from now on causes another listing.
       this.#wake.abort();
       this.#wake = new AbortController();
       if (hasEnded || signal.aborted) return;
@@ -166,7 +166,7 @@ export class McpLink implements ToolSource {
 /**
  * Returns the wait in milliseconds, varied at random by up to a quarter, so that many workers do not connect to one server at once.
  */
-function waitMs(failures: number): number {
+function computeWaitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), maxWaitMs) * (0.75 + Math.random() / 2);
 }
 

@@ -7,9 +7,9 @@ import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from
 import { toRefusedOutput } from './refused-call.ts';
 
 /** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
-const longestCallMs = 24 * 60 * 60_000;
+const maxCallMs = 24 * 60 * 60_000;
 
-/** A tool of an MCP server, valid for one connection. */
+/** A tool of an MCP server. Valid for one connection. */
 export class McpTool implements Tool {
   readonly name: string;
   readonly title: string | undefined;
@@ -17,12 +17,12 @@ export class McpTool implements Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | undefined;
   readonly annotations: JsonObject | undefined;
-  /** Output schema exactly as the server lists it. The schema may describe a value of any type. */
+  /** Output schema exactly as the server lists it. It may describe a value of any type. */
   readonly #listedOutputSchema: JsonObject | undefined;
   readonly #client: Client;
   readonly #onNoAnswer: () => void;
 
-  /** @param onNoAnswer called when a call fails and the server has not answered */
+  /** @param onNoAnswer called when a call fails without an answer of the server */
   constructor(listed: McpToolInfo, client: Client, onNoAnswer: () => void) {
     const { name, title, description, inputSchema, outputSchema, annotations } = listed;
     this.name = name;
@@ -30,7 +30,7 @@ export class McpTool implements Tool {
     this.description = description ?? this.title ?? '';
     // The schemas were parsed from JSON.
     this.inputSchema = inputSchema as JsonObject;
-    // Output of another type than an object is wrapped in an object, which the server's schema does not describe.
+    // Output that is not an object is wrapped in an object, which the server's schema does not describe.
     this.outputSchema = outputSchema?.['type'] === 'object' ? (outputSchema as JsonObject) : undefined;
     this.#listedOutputSchema = outputSchema as JsonObject | undefined;
     this.annotations = annotations;
@@ -43,7 +43,7 @@ export class McpTool implements Tool {
     try {
       const { content, structuredContent, isError } = await this.#client.callTool(
         { name: this.name, arguments: input },
-        { signal, timeout: longestCallMs, onprogress: progress },
+        { signal, timeout: maxCallMs, onprogress: progress },
       );
       const mismatch =
         isError === true ? undefined : await this.#findOutputMismatch(structuredContent as Json | undefined);
@@ -54,8 +54,8 @@ export class McpTool implements Tool {
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
       this.#onNoAnswer();
-      // The library's error is not used as the cause, because its message may quote the server's answer. The cause of the
-      // library's error is an error of the system.
+      // The library's error is not the cause, because its message may quote the server's answer. The cause of the library's error is a
+      // system error.
       const cause = error instanceof Error ? error.cause : undefined;
       throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
         cause,
@@ -64,7 +64,7 @@ export class McpTool implements Tool {
     }
   }
 
-  /** Returns why structured content does not match the schema that the server lists; undefined if it matches. */
+  /** Returns the reason why structured content does not match the schema that the server lists; undefined if it matches. */
   async #findOutputMismatch(structuredContent: Json | undefined): Promise<string | undefined> {
     if (!this.#listedOutputSchema || structuredContent === undefined) return undefined;
     try {
@@ -82,7 +82,7 @@ export class McpTool implements Tool {
 }
 
 /**
- * Returns structured content as an object. The protocol's newest revision allows any JSON value, but the router's API allows only objects.
+ * Converts structured content to an object. The protocol's newest revision allows any JSON value, but the router's API allows only objects.
  */
 export function toObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;

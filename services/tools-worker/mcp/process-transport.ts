@@ -8,7 +8,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 export interface ProcessOptions {
   command: string;
   args: readonly string[];
-  /** Variables that the server gets in addition to the few safe ones: HOME, LOGNAME, PATH, SHELL, TERM and USER. */
+  /** Variables that the server gets in addition to the default variables: HOME, LOGNAME, PATH, SHELL, TERM and USER. */
   env: Record<string, string>;
   cwd?: string | undefined;
   /** Maximum bytes of one message from the server. */
@@ -17,15 +17,15 @@ export interface ProcessOptions {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Maximum milliseconds for each step of ending a server: its input is closed, SIGTERM, SIGKILL. */
+/** Maximum milliseconds for each step of ending a server: closing its input, SIGTERM, SIGKILL. */
 const stepMs = 500;
 
-const keptStderrBytes = 2_000;
+const maxStderrChars = 2_000;
 
 /**
  * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports: stdio"). The
- * child leads a process group, and the whole group is ended, because a server is often started through `npx` or a shell, whose end does not
- * end the server.
+ * child leads a process group, and the whole group is ended: a server is often started through `npx` or a shell, and the end of these does
+ * not end the server.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
@@ -66,11 +66,11 @@ export class ProcessTransport implements Transport {
     child.on('error', (error) => this.onerror?.(error));
     child.stdin.on('error', (error) => this.onerror?.(error));
     child.stderr.on('data', (chunk: Buffer) => {
-      if (this.#keepsStderr) this.stderr = (this.stderr + chunk.toString()).slice(-keptStderrBytes);
+      if (this.#keepsStderr) this.stderr = (this.stderr + chunk.toString()).slice(-maxStderrChars);
     });
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
     child.once('exit', () => {
-      // The server's children are killed, because they would keep its output open. The server's last output is still read.
+      // The server's children are killed, because they would keep its output open. Output that the server has written is still read.
       killGroup(child, 'SIGKILL');
       hasSettledWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
@@ -115,8 +115,8 @@ export class ProcessTransport implements Transport {
   }
 
   /**
-   * Delivers one message per turn of the event loop. The client handles a result at once but progress in a later turn, so a result would
-   * otherwise overtake the progress before it.
+   * Delivers one message per turn of the event loop. The client handles results at once, but progress in a later turn. Otherwise a result
+   * would overtake the progress before it.
    */
   async #deliverMessages(): Promise<void> {
     this.#isDelivering = true;

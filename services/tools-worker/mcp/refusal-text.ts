@@ -1,6 +1,6 @@
 /**
- * Returns the reason why the router refuses a request of an MCP server to its client. As a client, the router has no model and no person to
- * ask. The caller of the tool cannot be asked either, because it may be an application.
+ * Writes the reason why the router, as the client of an MCP server, refuses a request of the server. The router has no model and no person
+ * to ask. It cannot ask the caller of the tool either, because the caller may be an application.
  */
 export function writeRefusal(method: string): string {
   return `The router does not answer ${describeMethod(method)}: it passes on calls, and has nobody to ask.`;

@@ -2,18 +2,18 @@ import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@model
 import { createFailedOutput, type ToolOutput } from '../tool.ts';
 import { writeRefusal } from './refusal-text.ts';
 
-/** Error code of a server that needs a capability that the router lacks as the server's client. */
+/** Error code of a server that needs a client capability that the router lacks. */
 const missingCapability: number = ProtocolErrorCode.MissingRequiredClientCapability;
 
 /**
- * Returns the tool output for a server's answer that is not a result, but a JSON-RPC error or a request to the client. Returns undefined if
+ * Converts a JSON-RPC error, or a request to the client, to tool output. A server sends these in place of a result. Returns undefined if
  * the server did not answer.
  */
 export function toRefusedOutput(error: unknown): ToolOutput | undefined {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error;
     const output = createFailedOutput(message);
-    // The output does not contain the JSON-RPC error, because the router lacks the capability, but the router's client may have it.
+    // The output omits the JSON-RPC error: it concerns a capability of the router, which the router's client may have.
     if (code === missingCapability) return output;
     return { ...output, error: { code, message, ...(data !== undefined && { data }) } };
   }

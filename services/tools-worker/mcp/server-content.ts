@@ -6,8 +6,8 @@ import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
 import { toRefusedOutput } from './refused-call.ts';
 
 /**
- * The resources, prompts and completions of an MCP server, valid for one connection. They are requested like a call of a tool: the input
- * has the protocol's `method` and `params`, and the structured content of the output is the server's result.
+ * The resources, prompts and completions of an MCP server. Valid for one connection. They are requested like a tool call: the input has the
+ * protocol's `method` and `params`, and the structured content of the output is the server's result.
  */
 export class ServerContent implements Tool {
   readonly name: string;
@@ -18,7 +18,7 @@ export class ServerContent implements Tool {
   readonly #client: Client;
   readonly #onNoAnswer: () => void;
 
-  /** @param onNoAnswer called when a request fails and the server has not answered */
+  /** @param onNoAnswer called when a request fails without an answer of the server */
   constructor(server: string, client: Client, onNoAnswer: () => void) {
     const { resources, prompts, completions } = client.getServerCapabilities() ?? {};
     this.name = contentName(server);
@@ -47,7 +47,7 @@ export class ServerContent implements Tool {
     }
   }
 
-  /** Sends the request. The MCP client itself reads all pages of a list. */
+  /** Sends the request. The MCP client reads all pages of a list by itself. */
   #sendRequest(method: unknown, params: JsonObject, signal: AbortSignal): Promise<object> {
     const fresh = { cacheMode: 'refresh', signal } as const;
     switch (contentMethods.find((known) => known === method)) {

@@ -4,10 +4,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { createFailedOutput, formatInputPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
-// `z` is exported again, so that a tool's file needs only one import.
+// `z` is re-exported, so that a tool's file needs only one import.
 export { z };
 
-/** The result of `run`: plain text, or content blocks and the same result as data. */
+/** The result of `run`: plain text, or content blocks with the same result as data. */
 export type ToolReturn =
   | string
   | { content: ContentBlock[]; structuredContent?: JsonObject | undefined; isError?: boolean | undefined };
@@ -61,7 +61,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   // A JSON Schema is JSON.
   return new OwnTool({ name, description, inputSchema: inputSchema as JsonObject }, async (input, context) => {
     const parsed = schema.safeParse(input);
-    if (!parsed.success) throw createRefusal(parsed.error);
+    if (!parsed.success) throw createInputError(parsed.error);
     try {
       return toOutput(await run(parsed.data, context));
     } catch (error) {
@@ -80,8 +80,8 @@ function toOutput(returned: ToolReturn): ToolOutput {
   return { content, structuredContent, isError };
 }
 
-/** Creates the error for an input that breaks a rule of its zod schema which JSON Schema cannot express. */
-function createRefusal({ issues }: z.ZodError): RouterError {
+/** Creates the error for an input that breaks a rule of its zod schema that JSON Schema cannot express. */
+function createInputError({ issues }: z.ZodError): RouterError {
   const param = formatInputPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {
     param,

@@ -2,18 +2,21 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Maximum number of files of a folder. Further files are ignored. */
+/** Maximum number of files in a folder. Further files are ignored. */
 const maxFiles = 1000;
 
 export interface ToolFile {
   name: string;
   path: string;
-  /** Hexadecimal digits that change when the file changes, or a file of the folder that has no tool and may be imported. */
+  /**
+   * Hexadecimal digits that change when the file changes. They also change when a file without a tool changes, because this file may import
+   * it.
+   */
   version: string;
 }
 
 /**
- * Finds the files with tools, sorted by name: the TypeScript and JavaScript files directly in the folder, except declarations and files
+ * Finds the files with tools, sorted by name: the TypeScript and JavaScript files directly in the folder. Omits declarations and files
  * whose names begin with `_` or `.`. Tools may import all other files.
  */
 export async function scanFolder(folder: string): Promise<ToolFile[]> {
@@ -36,7 +39,7 @@ export async function scanFolder(folder: string): Promise<ToolFile[]> {
   return toolFiles.map(({ name, path, state }) => ({ name, path, version: computeDigest([state, ...otherFiles]) }));
 }
 
-/** Returns the file's state; undefined if it was removed after it was listed. */
+/** Returns the file's state; undefined if the file was removed after it was listed. */
 async function readState(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

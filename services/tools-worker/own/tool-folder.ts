@@ -7,21 +7,21 @@ import { OwnTool } from './define-tool.ts';
 import { scanFolder, type ToolFile } from './scan-folder.ts';
 import { hookToolModules, createVersionedUrl } from './tool-module-hook.ts';
 
-/** Milliseconds between two scans of the folder. Scans are used because change notifications do not work on network disks and mounts. */
+/** Milliseconds between two scans of the folder. Scans replace change notifications, which do not work on network disks and mounts. */
 const pollMs = 500;
 
-/** Maximum milliseconds for loading a file, which could wait forever at its top level. */
+/** Maximum milliseconds for loading a file. Its top level could wait forever. */
 const loadMs = 10_000;
 
 interface LoadedFile {
   version: string;
-  /** The tool of the last version of the file that could be loaded. */
+  /** The tool from the last version of the file that could be loaded. */
   tool: OwnTool | undefined;
 }
 
 /**
- * The tools of a folder, one for each file, loaded again when their files change. If a file cannot be loaded, its last good tool stays, and
- * the reason is logged. Tools run in this process, so the folder must be as trusted as the router.
+ * The tools of a folder, one per file. A changed file is loaded again. If a file cannot be loaded, its last good tool stays, and the reason
+ * is logged. Tools run in this process, so the folder must be as trusted as the router.
  */
 export class ToolFolder implements ToolSource {
   readonly prefix = undefined;
@@ -45,7 +45,7 @@ export class ToolFolder implements ToolSource {
   }
 
   /**
-   * Loads the tools, and from then on loads a tool again when its file has changed.
+   * Loads the tools. From then on, loads a tool again when its file has changed.
    * @param onChange called when the tools have changed
    */
   async start(onChange: () => void): Promise<void> {
@@ -91,7 +91,7 @@ export class ToolFolder implements ToolSource {
     return [...this.#loadedFiles.keys()].filter((name) => !names.has(name));
   }
 
-  /** Lists the files; undefined for a folder that cannot be read, whose tools then stay. The same reason is logged only once. */
+  /** Lists the files. Returns undefined for a folder that cannot be read, so that its tools stay. Logs the same reason only once. */
   async #scan(): Promise<ToolFile[] | undefined> {
     try {
       const files = await scanFolder(this.#folder);

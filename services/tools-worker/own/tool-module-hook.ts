@@ -1,15 +1,15 @@
 import { registerHooks } from 'node:module';
 
-/** Name of the module that a tool's file imports, whatever its folder. */
+/** Name of the module that a tool's file imports. It is the same in every folder. */
 const toolModuleName = 'model-router/tool';
 const toolModuleUrl = new URL('define-tool.ts', import.meta.url).href;
 
-/** Query string that makes each version of a file a module of its own. */
+/** Query string that makes each version of a file a separate module. */
 const versionQuery = /\?rtr-version=[\da-f]+$/;
 
 /**
- * Makes `model-router/tool` importable from the files of a folder. When such a file imports another file of the folder, the version of the
- * importing file is added to the URL of the imported file. Node's module cache has no other way to load a file again.
+ * Makes `model-router/tool` importable from the files of a folder. When such a file imports another file of the folder, adds the version of
+ * the importing file to the URL of the imported file. Node's module cache has no other way to load a file again.
  * @param folder URL of the folder, ending with a slash
  * @returns a function that removes the hook
  */

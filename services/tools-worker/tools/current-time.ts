@@ -13,9 +13,9 @@ export function createCurrentTime(now: () => number = Date.now): OwnTool {
         .string()
         .min(1)
         .max(64)
-        .refine(isTimeZone, 'must be a time zone of the IANA database, as Europe/Berlin')
+        .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
         .default('UTC')
-        .describe('Name of a time zone in the IANA database, as Europe/Berlin'),
+        .describe('Name of a time zone in the IANA database, such as Europe/Berlin'),
     }),
     run: ({ timezone }) => {
       const at = new Date(now());

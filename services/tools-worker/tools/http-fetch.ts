@@ -61,7 +61,7 @@ export function createHttpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 
   });
 }
 
-/** Returns the output for a failed fetch: the reason, and the URL of the page that was refused, if that is the reason. */
+/** Returns the output for a failed fetch: the reason, and the URL if the fetch refused a page. */
 function toFailedOutput({ message, refusedUrl }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
   return { content, ...(refusedUrl && { structuredContent: { url: refusedUrl.href } }), isError: true };
@@ -83,7 +83,7 @@ async function readAnswer(answer: Parameters<typeof readBounded>[0], maxCharacte
   const text = decodeText(body, charset);
   const shownText = text.slice(0, maxCharacters);
   return {
-    // The page that comes with an error status is shown, because it may contain the reason.
+    // The page of an error status is shown, because it may contain the reason.
     content: [
       { type: 'text', text: status < 400 ? shownText : `The server answered with status ${status}.\n\n${shownText}` },
     ],

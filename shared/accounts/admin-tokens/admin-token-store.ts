@@ -17,7 +17,7 @@ import {
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Maximum of unexpired tokens per person. The tokens that the command line made count together, as if they had one person. */
+/** Maximum of unexpired tokens of one person. The tokens that were made on the command line count as tokens of one person. */
 const maxPerOwner = 100;
 
 /** The time of the last use is rounded down to a multiple of this many milliseconds. */
@@ -31,11 +31,12 @@ export interface NewAdminToken extends Pick<
 }
 
 /**
- * Why no token was made: the person does not exist, the person has too many tokens, or the token that was to make the new one is revoked.
+ * Why no token was made. `no owner`: the person does not exist. `too many`: the person has too many tokens. `no maker`: the token that was
+ * to make the new token is revoked.
  */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
-/** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
+/** A token with the time of its last use, in ms since 1970, to the minute. `lastUsedAt` is undefined if the token was never used. */
 export type ListedAdminToken = AdminTokenRecord & { lastUsedAt: number | undefined };
 
 /**
@@ -55,7 +56,7 @@ export class AdminTokenStore {
     this.#records = new StoredRecords(redis, { kind: 'admin token', schema: adminTokenSchema, nameOf, report });
   }
 
-  /** Creates a token, or returns why it was not created. Only this call returns the token itself, because the store keeps only a hash. */
+  /** Creates a token, or returns why it was not created. No later call returns the token itself, because the store has only a hash. */
   async create(newToken: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
     const { ownerId, madeWith } = newToken;
@@ -85,8 +86,8 @@ export class AdminTokenStore {
   }
 
   /**
-   * Returns the record of an unexpired token and stores the time of this use. Undefined if the token is not valid, or if a token in the
-   * chain of its makers was removed.
+   * Returns the record of a token, and stores the time of this use. Returns undefined if the token is wrong or expired, or if a token in
+   * the chain of its makers was removed.
    */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);
@@ -94,8 +95,8 @@ export class AdminTokenStore {
     if (!record || record.expiresAt <= now) return undefined;
     if (!(await this.#hasAllMakers(record))) return undefined;
     if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(hashToken(parsed.secret)))) return undefined;
-    const name = this.#names.adminTokenUse(record.id);
-    await callRedis(this.#redis.set(name, String(now - (now % useRoundingMs)), 'PX', record.expiresAt - now));
+    const useName = this.#names.adminTokenUse(record.id);
+    await callRedis(this.#redis.set(useName, String(now - (now % useRoundingMs)), 'PX', record.expiresAt - now));
     return record;
   }
 
@@ -103,20 +104,20 @@ export class AdminTokenStore {
     return this.#records.find(id);
   }
 
-  /** Returns the unexpired tokens of a person, oldest first; without `ownerId` the tokens of everybody. */
+  /** Returns the unexpired tokens of a person, oldest first. Without `ownerId`, returns the tokens of everybody. */
   async list(ownerId?: string): Promise<ListedAdminToken[]> {
     const { adminTokens, adminTokensOf, adminTokenUse } = this.#names;
-    const index = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);
-    const found = await this.#records.findAll(await callRedis(this.#redis.zrange(index, '0', '-1')));
+    const listName = ownerId === undefined ? adminTokens : adminTokensOf(ownerId);
+    const found = await this.#records.findAll(await callRedis(this.#redis.zrange(listName, '0', '-1')));
     if (found.length === 0) return [];
     const uses = await callRedis(this.#redis.mget(...found.map(({ id }) => adminTokenUse(id))));
     return found.map((record, index) => ({ ...record, lastUsedAt: Number(uses[index]) || undefined }));
   }
 
-  /** Removes a token and all tokens that were made with it. They are refused from then on. */
+  /** Removes a token and all tokens that were made with it, directly or indirectly. They are refused from then on. */
   async remove(token: AdminTokenRecord): Promise<void> {
     await this.#removeOne(token);
-    // `verify` refuses tokens of a removed maker anyway. This step removes them from the lists, too.
+    // `verify` refuses tokens of a removed maker anyway. This step also removes them from the lists.
     const others = await this.#records.findAll(
       await callRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
     );

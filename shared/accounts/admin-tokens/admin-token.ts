@@ -20,18 +20,18 @@ export const adminTokenSchema = z.object({
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
   /**
-   * The person who made the token, and whose rights it has. Absent if the command line made the token, which then has the rights of an
-   * administrator.
+   * The person who made the token. The token has the rights of this person. Absent if the token was made on the command line. It then has
+   * the rights of an administrator.
    */
   ownerId: z.string().optional(),
-  /** User and host of the command line that made the token, such as `ada@workstation`. */
+  /** User and host of the command line on which the token was made, such as `ada@workstation`. */
   madeAt: z.string().optional(),
   /** The `tokenEpoch` of the person when the token was made. The token is valid while the person has the same `tokenEpoch`. Absent: 0. */
   epoch: z.coerce.number().optional(),
-  /** Id of the token with which this token was made. Once that token is removed, this token is refused. */
+  /** Id of the token with which this token was made. This token is refused once the other token is removed. */
   madeWith: z.string().optional(),
   /**
-   * Whether the token was made for a single command of `rtr` with access to the account store. Tokens made with such a token outlive it.
+   * Whether the token was made for a single command of `rtr` with access to the account store. Tokens made with it stay valid without it.
    */
   isForCommand: z.stringbool().optional().catch(undefined),
 });
@@ -46,7 +46,7 @@ export function parseAdminToken(raw: string): { id: string; secret: string } | u
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** Returns the token as its person gets it: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
+/** Returns the text of a token, `rtradmin_<id>_<secret>`. The secret has 256 random bits. */
 export function formatAdminToken(id: string, secret: string): string {
   return `rtradmin_${id}_${secret}`;
 }

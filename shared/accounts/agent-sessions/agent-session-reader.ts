@@ -18,8 +18,8 @@ import { addSums, decodeSumsRow, encodeSumsRow, zeroSums, readSums, sumAll, type
 const entrySchema = storedJson(usageRecordSchema);
 
 /**
- * How many more sessions than its limit every page but the first reads. A page begins at the time of the previous page's last session, and
- * skips those sessions of this millisecond that were returned already.
+ * Sessions that every page after the first reads in addition to its limit. Such a page begins at the time of the previous page's last
+ * session, to the millisecond. It reads the sessions of this millisecond again, and skips the sessions that were returned already.
  */
 const extraSessions = 20;
 
@@ -36,14 +36,14 @@ export interface OwnerSums {
   sums: SessionSums;
   /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
-  /** Sums by the id of the key, the most expensive first. The empty id stands for all keys that are too many to be counted separately. */
+  /** Sums by key id, the most expensive first. An empty id stands for the keys beyond the maximum. */
   keys: { key: string; sums: SessionSums }[];
 }
 
 /** Reads the agent sessions that `writeSessions` writes. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class AgentSessionReader {
   readonly #redis: Redis;
-  readonly #requests: string;
+  readonly #requestStream: string;
   readonly #names: ReturnType<typeof sessionRedisNames>;
   readonly #keptMs: number;
   readonly #report: ReportUnreadable;
@@ -51,14 +51,14 @@ export class AgentSessionReader {
   /** @param keptMs milliseconds for which sessions are kept */
   constructor(redis: Redis, prefix: string, keptMs: number, report: ReportUnreadable = warnUnreadable) {
     this.#redis = redis;
-    this.#requests = `${prefix}usage:requests`;
+    this.#requestStream = `${prefix}usage:requests`;
     this.#names = sessionRedisNames(prefix);
     this.#keptMs = keptMs;
     this.#report = report;
   }
 
   /**
-   * Returns the sessions that a viewer may see, the one with the latest turn first.
+   * Returns the sessions that a viewer may see. The session with the latest turn comes first.
    * @param owner restricts the list to the sessions of this owner
    * @param after `next` of the previous page
    * @returns `next` is the position after which the next page begins; undefined on the last page
@@ -69,14 +69,14 @@ export class AgentSessionReader {
     limit: number,
     after?: SessionPlace,
   ): Promise<{ sessions: AgentSession[]; next: SessionPlace | undefined }> {
-    const { all, of } = this.#names;
+    const { all, ofOwner } = this.#names;
     const places =
       owner === undefined && viewer.isAdmin
         ? await this.#listPlaces(all, limit, after, (member) => member.slice(member.lastIndexOf('/') + 1))
         : (
             await Promise.all(
-              findVisibleOwners(viewer, owner).map((each) =>
-                this.#listPlaces(of(each), limit, after, (member) => member),
+              findVisibleOwners(viewer, owner).map((visibleOwner) =>
+                this.#listPlaces(ofOwner(visibleOwner), limit, after, (member) => member),
               ),
             )
           ).flat();
@@ -97,7 +97,7 @@ export class AgentSessionReader {
     return session && { ...session, ...readTree(await callRedis(this.#redis.hgetall(this.#names.agents(id)))) };
   }
 
-  /** Returns for each agent whether one of its turns has ended and its sums are kept separately. */
+  /** Returns, for each agent in order, whether a turn of the agent has ended and the agent has sums of its own. */
   async haveTurns(agents: readonly { session: string; agent: string }[]): Promise<boolean[]> {
     if (agents.length === 0) return [];
     const commands = this.#redis.pipeline();
@@ -115,22 +115,21 @@ export class AgentSessionReader {
     limit: number,
     before?: string,
   ): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
-    const kept = await callRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
-    const earlier = before === undefined ? kept : kept.filter((each) => isOlderEntry(each, before));
-    const page = earlier.slice(-limit).reverse();
+    const entryIds = await callRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
+    const olderIds = before === undefined ? entryIds : entryIds.filter((entryId) => isOlderEntry(entryId, before));
+    const pageIds = olderIds.slice(-limit).reverse();
     const commands = this.#redis.multi();
-    for (const entry of page) commands.xrange(this.#requests, entry, entry);
-    const answers = page.length === 0 ? [] : ((await callRedisAll(commands)) as [string, string[]][][]);
-    const turns = answers.flat().flatMap(([entry, fields]): UsageRecord[] => {
+    for (const entryId of pageIds) commands.xrange(this.#requestStream, entryId, entryId);
+    const answers = pageIds.length === 0 ? [] : ((await callRedisAll(commands)) as [string, string[]][][]);
+    const turns = answers.flat().flatMap(([entryId, fields]): UsageRecord[] => {
       const read = readStored(entrySchema, fields[1]);
       if ('value' in read) return [read.value];
-      this.#report(`request ${entry}`, read.reason);
+      this.#report(`request ${entryId}`, read.reason);
       return [];
     });
-    const last = page.at(-1);
-    // The ledger drops the oldest turns first, so after a page without turns there are no further turns.
-    const hasMore = earlier.length > page.length && turns.length > 0;
-    return { turns, next: hasMore ? last : undefined };
+    // The ledger drops the oldest turns first, so a page without turns is the last page.
+    const hasMore = olderIds.length > pageIds.length && turns.length > 0;
+    return { turns, next: hasMore ? pageIds.at(-1) : undefined };
   }
 
   /** Returns the sums of each owner's sessions over all days whose sums are stored. */
@@ -141,7 +140,7 @@ export class AgentSessionReader {
     const answers = owners.length === 0 ? [] : ((await callRedisAll(commands)) as Record<string, string>[]);
     return owners.map((owner, index) => ({
       owner,
-      ...sumUp(answers.slice(index * days.length, (index + 1) * days.length)),
+      ...sumDays(answers.slice(index * days.length, (index + 1) * days.length)),
     }));
   }
 
@@ -149,10 +148,10 @@ export class AgentSessionReader {
     name: string,
     limit: number,
     after: SessionPlace | undefined,
-    idOf: (member: string) => string,
+    parseId: (member: string) => string,
   ): Promise<SessionPlace[]> {
     const oldest = Date.now() - this.#keptMs;
-    const found = await callRedis(
+    const reply = await callRedis(
       this.#redis.zrevrangebyscore(
         name,
         after === undefined ? '+inf' : after.at,
@@ -164,8 +163,8 @@ export class AgentSessionReader {
       ),
     );
     const places: SessionPlace[] = [];
-    for (let index = 0; index + 1 < found.length; index += 2)
-      places.push({ id: idOf(found[index] ?? ''), at: Number(found[index + 1]) });
+    for (let index = 0; index + 1 < reply.length; index += 2)
+      places.push({ id: parseId(reply[index] ?? ''), at: Number(reply[index + 1]) });
     return after === undefined ? places : places.filter((place) => comparePlaces(place, after) > 0);
   }
 
@@ -195,19 +194,19 @@ function findVisibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined)
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
 
-/** Orders the latest turn first. */
+/** Orders the place with the latest turn first. */
 function comparePlaces(a: SessionPlace, b: SessionPlace): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
-/** Compares ids of entries in a stream of Redis. */
-function isOlderEntry(one: string, other: string): boolean {
-  const [ms = 0, count = 0] = one.split('-').map(Number);
-  const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);
+/** Returns whether the first of two ids of stream entries, `<ms>-<count>`, is older than the second. */
+function isOlderEntry(id: string, otherId: string): boolean {
+  const [ms = 0, count = 0] = id.split('-').map(Number);
+  const [otherMs = 0, otherCount = 0] = otherId.split('-').map(Number);
   return ms < otherMs || (ms === otherMs && count < otherCount);
 }
 
-function sumUp(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'> {
+function sumDays(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'> {
   const rows = new Map<string, SessionSums>();
   for (const fields of days) {
     for (const [text, sums] of readSums(fields)) {
@@ -220,9 +219,9 @@ function sumUp(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'
     const row = decodeSumsRow(text);
     return row?.kind === 'key' ? [{ key: row.key, sums }] : [];
   });
-  const counts = rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums();
+  const sessionCounts = rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums();
   return {
-    sums: sumAll([counts, ...keys.map(({ sums }) => sums)]),
+    sums: sumAll([sessionCounts, ...keys.map(({ sums }) => sums)]),
     models: readModels(rows),
     keys: keys.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests),
   };

@@ -13,8 +13,8 @@ import {
 } from './session-sums.ts';
 
 /**
- * Sums of the turns with the same model, rule and tier. Rule and tier are empty for turns without a rule or a tier. The empty model stands
- * for all models that are too many to be counted separately.
+ * Sums of the turns with the same model, rule and tier. `rule` is empty for turns without a rule, `tier` for turns without a tier. An empty
+ * `model` stands for the models beyond the maximum.
  */
 export interface ModelSums {
   model: string;
@@ -25,9 +25,9 @@ export interface ModelSums {
 
 /** An agent of a session. Times in ms since 1970. */
 export interface SessionAgent {
-  /** Undefined in the entry for all agents that are too many to be counted separately. */
+  /** Undefined for the entry that has the sums of all agents beyond the maximum. */
   id: string | undefined;
-  /** Id of the agent that started this agent; undefined if the main agent did, which talks to the person. */
+  /** Id of the agent that started this agent; undefined if the main agent started it. */
   parent?: string | undefined;
   type?: string | undefined;
   startedAt?: number | undefined;
@@ -45,9 +45,9 @@ export interface AgentSession {
   /** Id of the key of the session's last turn. */
   key: string;
   startedAt: number;
-  /** When the latest of the ended turns began. */
+  /** When the latest turn began. Turns that have not ended do not count. */
   lastAt: number;
-  /** Includes the number of agents that were started in the session. */
+  /** The sums of the turns, and the number of agents that were started in the session. */
   sums: SessionSums;
   /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
@@ -73,7 +73,7 @@ const agentSchema = storedJson(
   z.object({ parent: z.string().optional(), type: z.string().optional(), at: z.number().optional() }),
 );
 
-/** Reads a session from the fields of its hash; undefined if this release cannot read them. */
+/** Reads a session from the fields of its hash. Returns undefined if this release cannot read them. */
 export function readSession(id: string, fields: Readonly<Record<string, string>>): AgentSession | undefined {
   const { data: facts } = factsSchema.safeParse(fields);
   if (!facts) return undefined;
@@ -81,34 +81,34 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
   return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums(), models: readModels(rows) };
 }
 
-/** Reads the agents of a session from the fields of their hash. */
+/** Reads the agents of a session from the fields of the hash `sessions:agents:<id>`. */
 export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSessionTree, 'main' | 'agents'> {
-  const all = Object.keys(fields).flatMap((field) => (field.startsWith('=') ? [field.slice(1)] : []));
-  const agents = all.filter((id) => id !== '').map((id) => readAgent(id, fields));
+  const ids = Object.keys(fields).flatMap((field) => (field.startsWith('=') ? [field.slice(1)] : []));
+  const agents = ids.filter((id) => id !== '').map((id) => readAgent(id, fields));
   return {
-    main: readCounts(fields['=']).sums,
+    main: parseCounts(fields['=']).sums,
     agents: agents.sort((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity)),
   };
 }
 
 /** Picks the sums by model from all rows, the most expensive first. */
 export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] {
-  const found = [...rows].flatMap(([text, sums]): ModelSums[] => {
+  const models = [...rows].flatMap(([text, sums]): ModelSums[] => {
     const row = decodeSumsRow(text);
     return row?.kind === 'model' ? [{ model: row.model, rule: row.rule, tier: row.tier, sums }] : [];
   });
-  return found.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
+  return models.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
 }
 
 function readAgent(id: string, fields: Readonly<Record<string, string>>): SessionAgent {
-  const { last, sums } = readCounts(fields[`=${id}`]);
+  const { last, sums } = parseCounts(fields[`=${id}`]);
   if (id === otherAgentsId) return { id: undefined, sums };
   const { parent, type, at } = agentSchema.safeParse(fields[`@${id}`]).data ?? {};
   return { id, parent, type, startedAt: at, lastAt: last, sums };
 }
 
-/** Reads the time of an agent's last turn, in ms since 1970, and its sums. */
-function readCounts(text = ''): { last: number; sums: SessionSums } {
+/** Parses a field `=<agent>`: the time of the agent's last turn, in ms since 1970, and its sums. */
+function parseCounts(text = ''): { last: number; sums: SessionSums } {
   const [last = 0, ...counts] = text.split(' ').map(Number);
   const sums = zeroSums();
   for (const [index, name] of sumNames.entries()) sums[name] = counts[index] || 0;

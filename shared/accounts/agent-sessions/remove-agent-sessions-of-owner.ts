@@ -8,7 +8,7 @@ const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua
 
 const maxPerCall = 100;
 
-/** The longest time for which any setting keeps the sums of a day: a year and a day. */
+/** The longest time for which the sums of a day can be kept: a year and a day. */
 const maxKeptMs = 366 * 86_400_000;
 
 /**
@@ -21,7 +21,7 @@ export async function removeAgentSessionsOfOwner(redis: Redis, prefix: string, o
   let days = listKeptDays(maxKeptMs);
   let left = 1;
   while (left > 0) {
-    left = Number(await removeOwner.run(redis, { args: { base, owner, days, most: maxPerCall } }));
+    left = Number(await removeOwner.run(redis, { args: { base, owner, days, max: maxPerCall } }));
     days = [];
   }
 }

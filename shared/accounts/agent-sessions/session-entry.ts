@@ -7,7 +7,7 @@ import {
   otherAgentsId,
   pickModelSums,
   zeroSums,
-  substituteRow,
+  toSubstituteRow,
   sumLetters,
   sumNames,
   computeSums,
@@ -15,7 +15,7 @@ import {
   type SumsRow,
 } from './session-sums.ts';
 
-/** The script that defines `writeSessions`. It stands before the script of the ledger. */
+/** The script that defines `writeSessions`. It is prepended to the script of the ledger. */
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
 /**
@@ -26,12 +26,13 @@ const maxima = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300
 
 const dayMs = 86_400_000;
 
-interface Row {
+interface RowSums {
   row: SumsRow;
   sums: SessionSums;
 }
 
-type Rows = Map<string, Row>;
+/** The sums of each row, by the encoded row. */
+type Rows = Map<string, RowSums>;
 
 /** The description of an agent of a session, stored beside its sums. */
 export interface StoredAgent {
@@ -41,7 +42,7 @@ export interface StoredAgent {
   at: number;
 }
 
-/** What turns add to an agent: its description (undefined for the main agent), the time of its last turn, and sums. */
+/** The change that turns make to an agent: its description (undefined for the main agent), the time of its last turn, and sums. */
 interface AgentChange {
   facts: StoredAgent | undefined;
   /** In ms since 1970. */
@@ -49,12 +50,13 @@ interface AgentChange {
   sums: SessionSums;
 }
 
-interface Entry {
+interface SessionEntry {
   id: string;
   owner: SessionOwner;
   facts: Record<string, string>;
-  /** When the first and the last of the turns began, in ms since 1970. */
+  /** When the first turn began, in ms since 1970. */
   first: number;
+  /** When the last turn began, in ms since 1970. */
   last: number;
   day: string;
   rows: Rows;
@@ -64,7 +66,7 @@ interface Entry {
   turns: number[];
 }
 
-interface Day {
+interface DayEntry {
   owner: SessionOwner;
   day: string;
   rows: Rows;
@@ -72,24 +74,24 @@ interface Day {
 
 /**
  * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined if there are no turns.
- * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
+ * @param keptMs milliseconds for which a session is kept after its last turn; with 0, no session is kept
  */
 export function toAgentSessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
   if (keptMs === 0) return undefined;
-  const entries = new Map<string, Entry>();
-  const days = new Map<string, Day>();
+  const entries = new Map<string, SessionEntry>();
+  const days = new Map<string, DayEntry>();
   for (const [index, record] of records.entries())
     if (record.turn) addTurn(entries, days, record, record.turn, index + 1);
   if (entries.size === 0) return undefined;
   return {
-    most: maxima,
+    maxima,
     keptMs,
-    // One day longer, because the sums of a day are kept until the end of the day is `keptMs` ago.
+    // One day longer, because the sums of a day are kept for `keptMs` after the end of the day.
     dayKeptMs: keptMs + dayMs,
     oldest: Date.now() - keptMs,
     letters: sumNames.map((name) => sumLetters[name]),
     all: encodeSumsRow({ kind: 'all' }),
-    further: otherAgentsId,
+    others: otherAgentsId,
     days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: toRowArgs(rows) })),
     entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
       ...entry,
@@ -107,7 +109,7 @@ export function toAgentSessionArgs(records: readonly UsageRecord[], keptMs: numb
 function toRowArgs(rows: Rows) {
   return Array.from(rows, ([text, { row, sums }]) => ({
     row: text,
-    substitute: encodeSumsRow(substituteRow(row)),
+    substitute: encodeSumsRow(toSubstituteRow(row)),
     counts: toCounts(sums),
   }));
 }
@@ -117,8 +119,8 @@ function toCounts(sums: SessionSums): number[] {
 }
 
 function addTurn(
-  entries: Map<string, Entry>,
-  days: Map<string, Day>,
+  entries: Map<string, SessionEntry>,
+  days: Map<string, DayEntry>,
   record: UsageRecord,
   turn: NonNullable<UsageRecord['turn']>,
   position: number,
@@ -132,11 +134,11 @@ function addTurn(
   let entry = entries.get(id);
   if (!entry) {
     const facts = { owner, name: session, program, key: party.key };
-    const found = { rows: new Map<string, Row>(), agents: new Map<string, AgentChange>(), turns: [] };
-    entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
+    const empty = { rows: new Map<string, RowSums>(), agents: new Map<string, AgentChange>(), turns: [] };
+    entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...empty }));
   }
   let dayEntry = days.get(`${owner} ${day}`);
-  if (!dayEntry) days.set(`${owner} ${day}`, (dayEntry = { owner, day, rows: new Map<string, Row>() }));
+  if (!dayEntry) days.set(`${owner} ${day}`, (dayEntry = { owner, day, rows: new Map<string, RowSums>() }));
   entry.first = Math.min(entry.first, at);
   entry.last = Math.max(entry.last, at);
   entry.turns.push(position);
@@ -158,7 +160,7 @@ function addTurn(
 
 function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {
   const text = encodeSumsRow(row);
-  let added = rows.get(text);
-  if (!added) rows.set(text, (added = { row, sums: zeroSums() }));
-  addSums(added.sums, sums);
+  let rowSums = rows.get(text);
+  if (!rowSums) rows.set(text, (rowSums = { row, sums: zeroSums() }));
+  addSums(rowSums.sums, sums);
 }

@@ -24,7 +24,10 @@ export function sessionOwnerOf({ key, user, team }: KeyWithOwner): SessionOwner 
   return team === '' ? `key:${key}` : `team:${team}`;
 }
 
-/** Returns the owner of sessions as the owner of a key. `key` is the id of that key, if it is known. */
+/**
+ * Converts the owner of a session to a key and its owner.
+ * @param key id of the session's key, if it is known; not used if the session belongs to the key itself
+ */
 export function parseSessionOwner(owner: string, key = ''): KeyWithOwner {
   const colon = owner.indexOf(':');
   const kind = owner.slice(0, colon);
@@ -34,8 +37,8 @@ export function parseSessionOwner(owner: string, key = ''): KeyWithOwner {
 }
 
 /**
- * Returns the id that the router uses for a session. The owner is part of the hash, because clients name their sessions themselves. A
- * client that sends the name of somebody else's session therefore writes into a separate session.
+ * Computes the id that the router uses for a session. Clients name their sessions themselves, so the owner is part of the hash: a client
+ * that sends the name of somebody else's session writes into a separate session.
  */
 export function computeSessionId(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);
@@ -48,7 +51,7 @@ export function sessionRedisNames(prefix: string) {
   return {
     base,
     all: `${base}all`,
-    of: (owner: string): string => `${base}of:${owner}`,
+    ofOwner: (owner: string): string => `${base}of:${owner}`,
     session: (id: string): string => `${base}session:${id}`,
     agents: (id: string): string => `${base}agents:${id}`,
     turns: (id: string): string => `${base}turns:${id}`,

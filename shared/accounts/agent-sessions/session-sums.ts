@@ -17,7 +17,7 @@ export interface SessionSums {
   modelMs: number;
   /** Time in the client's own tools before the turns. If tools ran at the same time, their times are added up. */
   toolMs: number;
-  /** Sessions that began on the day; 0 except in the sums of a day. */
+  /** Sessions that began on a day. Only the sums of days have this count; it is 0 in all others. */
   sessions: number;
   /** Agents that were started in the session, or in the sessions of the day. */
   agents: number;
@@ -42,19 +42,19 @@ export const sumLetters = {
 export const sumNames = Object.keys(sumLetters) as readonly (keyof SessionSums)[];
 
 /**
- * What sums are counted for: a model with its rule and tier, or a key. The row `all` of a session has all its sums. The row `all` of a day
- * has only the counts of sessions and agents, because the other sums are in the rows of the keys.
+ * A row of sums: of all turns, of a model with its rule and tier, or of a key. In a session, the row `all` has every sum. In a day, it has
+ * only the counts of sessions and agents, because the rows of the keys have the other sums.
  */
 export type SumsRow =
   | { kind: 'all' }
   | { kind: 'model'; model: string; rule: string; tier: string }
   | { kind: 'key'; key: string };
 
-/** The id that stands for all agents of a session beyond the maximum. No agent has this id. */
+/** The id under which the agents of a session beyond the maximum are counted together. No agent has this id, see `readSessionName`. */
 export const otherAgentsId = '*';
 
 /** Returns the row that gets the sums of a new row when the maximum of rows is reached. */
-export function substituteRow(row: SumsRow): SumsRow {
+export function toSubstituteRow(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
       return row;
@@ -71,14 +71,14 @@ export function zeroSums(): SessionSums {
   return { requests: 0, failed: 0, ...tokens, cost: 0, ...times, sessions: 0, agents: 0 };
 }
 
-export function addSums(to: SessionSums, addend: SessionSums): void {
-  for (const name of sumNames) to[name] += addend[name];
+export function addSums(sums: SessionSums, addend: SessionSums): void {
+  for (const name of sumNames) sums[name] += addend[name];
 }
 
-export function sumAll(all: Iterable<SessionSums>): SessionSums {
-  const sum = zeroSums();
-  for (const each of all) addSums(sum, each);
-  return sum;
+export function sumAll(addends: Iterable<SessionSums>): SessionSums {
+  const sums = zeroSums();
+  for (const addend of addends) addSums(sums, addend);
+  return sums;
 }
 
 export function computeSums(record: UsageRecord): SessionSums {
@@ -100,7 +100,7 @@ export function computeSums(record: UsageRecord): SessionSums {
   };
 }
 
-/** Returns only the sums that are counted by model; the others are 0. */
+/** Returns the sums that are counted by model. The other sums are 0. */
 export function pickModelSums(sums: SessionSums): SessionSums {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
   return { ...zeroSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
@@ -117,17 +117,17 @@ export function encodeSumsRow(row: SumsRow): string {
   }
 }
 
-/** Decodes the text of a row; undefined if this release defines no such row. */
+/** Decodes the text of a row. Returns undefined for a kind of row that this release does not define. */
 export function decodeSumsRow(text: string): SumsRow | undefined {
   const { data } = storedJson(z.array(z.string())).safeParse(text);
-  const [kind, first = '', rule = '', tier = ''] = data ?? [];
+  const [kind, modelOrKey = '', rule = '', tier = ''] = data ?? [];
   switch (kind) {
     case 'all':
       return { kind };
     case 'model':
-      return { kind, model: first, rule, tier };
+      return { kind, model: modelOrKey, rule, tier };
     case 'key':
-      return { kind, key: first };
+      return { kind, key: modelOrKey };
     default:
       return undefined;
   }

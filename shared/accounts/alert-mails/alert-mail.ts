@@ -18,12 +18,12 @@ export const mailedEventTypes = [
 export type MailedEventType = (typeof mailedEventTypes)[number];
 
 export function isMailedEventType(type: string): type is MailedEventType {
-  return mailedEventTypes.some((each) => each === type);
+  return mailedEventTypes.some((mailedType) => mailedType === type);
 }
 
 /**
- * Returns the owners whose recipients get an event by e-mail: the people and teams that the event concerns, or the router if it concerns
- * nobody. Undefined for an event that is not mailed.
+ * Returns the owners to whose recipients an event is mailed: the people and teams among its owners, or the router if there are none.
+ * Returns undefined for an event that is not mailed.
  */
 export function findMailOwners({
   type,

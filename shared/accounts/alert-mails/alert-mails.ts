@@ -6,8 +6,8 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 
 /**
- * The script that defines `mails.send(prefix, event, owners)`. It is put after `emitScript` and before a script that changes a state whose
- * changes are mailed. That script then stores the mails together with the change.
+ * The script that defines `mails.send(prefix, event, owners)`. It is prepended, after `emitScript`, to each script that changes a state
+ * whose changes are mailed. Such a script stores the mails together with the change.
  */
 export const mailsScript = new URL('lua/mails.lua', import.meta.url);
 
@@ -38,7 +38,10 @@ const runningSchema = z.object({
   attempts: storedNumber,
   createdAt: storedNumber,
   elapsedMs: storedNumber,
-  /** Set in the mail with which its recipient reaches the maximum of an hour: the end of that hour. No mails are stored for it until then. */
+  /**
+   * The end of the hour in which the recipient was sent the maximum number of mails. Only the last mail of that hour has this field. Until
+   * then, no further mails to the recipient are stored.
+   */
   pausedUntil: storedNumber.optional(),
 });
 
@@ -74,8 +77,8 @@ export class AlertMails {
   /**
    * Begins a try.
    * @param leaseMs milliseconds after which the try counts as lost with its process
-   * @returns undefined if there is nothing to send, because another process has begun the try, the mail was sent or given up, or its
-   * recipient no longer wants alerts
+   * @returns undefined if there is nothing to send: another process has begun the try, the mail was sent or given up, or its recipient gets
+   * no alerts any more
    */
   async beginTry({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });

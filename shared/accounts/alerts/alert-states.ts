@@ -31,8 +31,8 @@ export interface StateChanges {
 export type StateChange = Omit<StateChanges, 'changes'> & FieldChange;
 
 /**
- * The last reported states of things that runners check from time to time, in Redis. A change is stored together with its event and its
- * mails, so it is reported once, however many runners check. Every method throws `store_unavailable`.
+ * The last reported states of everything that runners check regularly, in Redis. A change is stored together with its event and its mails.
+ * So it is reported once, by whichever runner detects it first. Every method throws `store_unavailable`.
  */
 export class AlertStates {
   readonly #redis: Redis;

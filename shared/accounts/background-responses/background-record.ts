@@ -17,13 +17,13 @@ export const backgroundRecordSchema = z.object({
   requestId: z.string(),
   state: z.enum(states),
   createdAt: time,
-  /** When the response fails, unless it is over by then. */
+  /** When the response fails if it is not over by then. */
   expiresAt: time,
   startedAt: time.optional(),
   endedAt: time.optional(),
   /** Id of the run that began last; empty before the first run. */
   attempt: z.string().default(''),
-  /** Number of runs that ended with an error which counts towards the maximum of runs. */
+  /** Number of runs that ended with an error which counts towards the maximum number of runs. */
   failures: z.coerce.number().int().nonnegative().default(0),
   /** Bytes of the sealed texts that a run needs; 0 when the response is over. */
   requestBytes: z.coerce.number(),

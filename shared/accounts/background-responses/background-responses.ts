@@ -21,12 +21,12 @@ const remove = new RedisScript(...commonScripts, new URL('lua/remove.lua', impor
 /** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
-/** Maximum of stream entries in one read. */
+/** Maximum number of stream entries in one read. */
 const entriesAtOnce = 50;
 /** A read ends once it has this many bytes. */
 const bytesAtOnce = 256 * 1024;
 
-/** Milliseconds after the removal of a cancelled response in which its use can still be counted. */
+/** Milliseconds after the removal of a cancelled response during which its use can still be counted. */
 const chargedMs = 3_600_000;
 
 export interface BackgroundTexts {
@@ -44,7 +44,7 @@ export interface EventPage {
   /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
   isCancelled: boolean;
-  /** Number of the first event after the opening. The opening is the events that all runs have in common. */
+  /** Number of the first event after the opening. The opening consists of the first events, which all runs share. */
   opening: number;
   /** Number of the first event that the last run writes. */
   begun: number;
@@ -83,21 +83,21 @@ export class BackgroundResponses {
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
 
-  /** Milliseconds after its creation until an unfinished response fails. */
+  /** Milliseconds from the creation of a response until it fails if it is still unfinished. */
   get openMs(): number {
     return this.#dependencies.bounds.openMs;
   }
 
   /**
    * Stores a new response.
-   * @returns how many unfinished responses the owner has with the new one
+   * @returns how many unfinished responses the owner has, including the new response
    * @throws RouterError `rate_limit_exceeded` if the owner has too many unfinished responses, or there is no room for the request now;
-   * `body_too_large` if the request is larger than one owner's share of all the room
+   * `body_too_large` if the request is larger than the room that one owner may ever have
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
     const { maxOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#dependencies.bounds;
-    const sealer = this.#sealer(owner);
+    const sealer = this.#getSealer(owner);
     const sealed = await Promise.all([
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.request))]),
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.queued))]),
@@ -128,22 +128,22 @@ export class BackgroundResponses {
 
   async find(owner: string, id: string): Promise<BackgroundRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const found = await this.#records.find(id);
-    return found?.owner === owner && found.deletedAt === undefined ? found : undefined;
+    const record = await this.#records.find(id);
+    return record?.owner === owner && record.deletedAt === undefined ? record : undefined;
   }
 
   /**
-   * Returns the response object: the first one until the response is over, then the final one.
+   * Returns the response object: until the response is over, the object before the first run; then the final object.
    * @returns undefined if the final object is among the stored responses, or cannot be opened
    */
   async readObject({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    const [final, queued] = await callRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
+    const [final, queued] = await callRedis(this.#redis.hmget(this.#toTextsName(id), 'final', 'queued'));
     return this.#unsealJson(owner, final ?? queued);
   }
 
   /** Returns what a run needs to make a response; undefined once the response is over. */
   async readRequest({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    return this.#unsealJson(owner, await callRedis(this.#redis.hget(this.#textsOf(id), 'request')));
+    return this.#unsealJson(owner, await callRedis(this.#redis.hget(this.#toTextsName(id), 'request')));
   }
 
   countAllOpen(): Promise<number> {
@@ -153,11 +153,11 @@ export class BackgroundResponses {
   /** Reads the events of a response's stream that follow event `after`; undefined if the owner has no such response. */
   async read(owner: string, id: string, after: number): Promise<EventPage | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const args = { prefix: this.#prefix, id, owner, after, most: entriesAtOnce, maxBytes: bytesAtOnce };
+    const args = { prefix: this.#prefix, id, owner, after, maxEntries: entriesAtOnce, maxBytes: bytesAtOnce };
     const reply = await readEvents.run(this.#redis, { args });
     const [state, opening, begun, next, areGone, ...sealed] = Array.isArray(reply) ? (reply as unknown[]) : [];
     if (typeof state !== 'string') return undefined;
-    const { unseal } = this.#sealer(owner);
+    const { unseal } = this.#getSealer(owner);
     const events = sealed.map((text) => unseal(String(text)) ?? throwUnreadableEvents(id));
     const isCancelled = state === 'cancelled';
     const status = { isOver: state !== 'queued' && state !== 'in_progress', isCancelled, areGone: areGone === 1 };
@@ -171,7 +171,7 @@ export class BackgroundResponses {
    * @returns whether the response was unfinished
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
-    const sealed = await this.#sealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
+    const sealed = await this.#getSealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
     const args = {
       prefix: this.#prefix,
       id,
@@ -190,19 +190,19 @@ export class BackgroundResponses {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id, owner, chargedMs } })) === 1;
   }
 
-  #textsOf(id: string): string {
+  #toTextsName(id: string): string {
     return `${this.#prefix}background-texts:${id}`;
   }
 
   #unsealJson(owner: string, sealed: string | null | undefined): JsonObject | undefined {
     if (sealed === undefined || sealed === null) return undefined;
-    const text = this.#sealer(owner).unseal(sealed);
+    const text = this.#getSealer(owner).unseal(sealed);
     if (text === undefined)
       this.#dependencies.report('a background response', 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   }
 
-  #sealer(owner: string): Sealer {
+  #getSealer(owner: string): Sealer {
     const sealer = this.#dependencies.keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;

@@ -10,7 +10,7 @@ export const backgroundSettings = {
   ),
   BACKGROUND_HOURS: setting.integer('Hours after which an unfinished response in the background fails', 24, 1, 720),
   BACKGROUND_OWNER_BYTES: setting.integer(
-    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest finished responses go first. Unfinished ones never take more than half of what those of all others leave of `BACKGROUND_MAX_BYTES`',
+    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest finished responses go first. The unfinished responses of one owner take at most half of the part of `BACKGROUND_MAX_BYTES` that the unfinished responses of all others leave',
     32 * 1024 * 1024,
     1_024,
     64 * 1024 ** 3,
@@ -26,9 +26,9 @@ export const backgroundSettings = {
 const hourMs = 3_600_000;
 
 export interface BackgroundBounds {
-  /** Maximum of unfinished responses of one owner. */
+  /** Maximum number of unfinished responses of one owner. */
   maxOpen: number;
-  /** Milliseconds after its creation until an unfinished response fails. */
+  /** Milliseconds from the creation of a response until it fails if it is still unfinished. */
   openMs: number;
   /** Milliseconds for which a response is kept after its end. */
   keepMs: number;

@@ -7,7 +7,7 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Maximum of responses that one call of the script removes. Such a call takes some milliseconds. */
+/** Maximum number of responses that one call of the script removes. Such a call takes some milliseconds. */
 const maxPerCall = 200;
 
 /**
@@ -17,6 +17,7 @@ const maxPerCall = 200;
  * @throws RouterError `store_unavailable`
  */
 export async function removeBackgroundResponsesOfOwner(redis: Redis, prefix: string, owner: string): Promise<void> {
-  let left = 1;
-  while (left > 0) left = Number(await removeOwner.run(redis, { args: { prefix, id: '', owner, most: maxPerCall } }));
+  let remaining = 1;
+  while (remaining > 0)
+    remaining = Number(await removeOwner.run(redis, { args: { prefix, id: '', owner, maxRemoved: maxPerCall } }));
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /** `events`: there are further events. `over`: the response has ended. */
 export type ResponseChange = 'events' | 'over';
 
-/** Calls listeners when background responses change, whichever process changes them. While Redis is unavailable, changes may be missed. */
+/** Calls listeners when any process changes a background response. While Redis is unavailable, changes may be missed. */
 export class ResponseChanges {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -19,7 +19,7 @@ export class ResponseChanges {
     redis.on('message', (channel: string, change: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(change === 'over' ? 'over' : 'events');
     });
-    // After a reconnect, the Redis client itself repeats only those subscriptions that it has sent.
+    // After a reconnect, the Redis client repeats only the subscriptions that it has sent before.
     redis.on('ready', () => {
       const channels = [...this.#listeners.keys()];
       if (channels.length > 0) redis.subscribe(...channels).catch(() => undefined);

@@ -29,7 +29,10 @@ const end = new RedisScript(
 /** Maximum bytes of the sealed events of one response. If a response has more, none of its events are kept. */
 const maxEventBytes = 16 * 1024 * 1024;
 
-/** Milliseconds for which the record of a removed response stays after its use was counted, in case the reply about that is lost. */
+/**
+ * Milliseconds for which the record of a removed response stays after its use was counted, because the reply may be lost and the call
+ * repeated.
+ */
 const chargedAgainMs = 60_000;
 
 /** A run that has begun: its id, and the number of its first event. */
@@ -38,6 +41,7 @@ export interface StartedRun {
   next: number;
 }
 
+/** Events to write to the stream of a response. */
 export interface WrittenEvents {
   events: string;
   /** Number of the first event, or of an earlier event that may be written already. */
@@ -52,13 +56,13 @@ export interface ResponseEnd extends WrittenEvents {
   final: JsonObject | undefined;
   /** The response to store among the stored responses, if any. */
   storedResponse: StorableResponse | undefined;
-  /** The use of the requests of the run. */
+  /** The requests of the run, for the usage ledger. */
   ledger: LedgerEntry;
 }
 
 /**
- * Background responses as seen by the processes that make them. Any number of processes may work on the same response, because only the
- * run that began last can write, and a response ends once. Every method throws RouterError `store_unavailable`.
+ * Background responses, for the processes that make them. Any number of processes may work on the same response: only the run that began
+ * last can write, and a response ends once. Every method throws RouterError `store_unavailable`.
  */
 export class ResponseWork {
   readonly #redis: Redis;
@@ -85,8 +89,8 @@ export class ResponseWork {
   /** Returns up to `max` unfinished responses, the oldest first, without those that cannot be read. */
   async listOpen(max: number): Promise<BackgroundRecord[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}background-open`, '0', String(max - 1)));
-    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
-    return found.filter((record) => record !== undefined);
+    const records = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    return records.filter((record) => record !== undefined);
   }
 
   /**
@@ -116,7 +120,7 @@ export class ResponseWork {
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
   ): Promise<StartedRun | undefined> {
-    // The id is no counter, because a failover of Redis may lose a counter's last change. Two runs would then have the same number.
+    // The id is random. A failover of Redis may lose the last change of a counter, and two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
@@ -141,8 +145,8 @@ export class ResponseWork {
 
   /**
    * Ends a response and emits the event for its owner's webhooks.
-   * @returns `ended`, also if the same run has ended the response in an earlier call; `over` if it has ended otherwise or another run has
-   * begun; `too large` if the answer cannot be stored
+   * @returns `ended`, also if the same run has ended the response in an earlier call; `over` if the response has ended in another way or
+   * another run has begun; `too large` if the answer cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
@@ -176,7 +180,7 @@ export class ResponseWork {
   }
 
   /**
-   * Writes the use of a response until its cancellation into the ledger.
+   * Writes the use of a response before its cancellation into the ledger.
    * @returns false if the response was not cancelled during this run
    */
   async charge({ id }: BackgroundRecord, runId: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
@@ -185,7 +189,7 @@ export class ResponseWork {
   }
 
   /**
-   * Counts a run that ended with an error, if that error counts towards the maximum of runs.
+   * Counts a run that ended with an error, if that error counts towards the maximum number of runs.
    * @returns how many such runs the response has had
    */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {
@@ -194,8 +198,9 @@ export class ResponseWork {
 
   /** Removes responses that have expired, whether or not they are over. */
   async sweep(): Promise<void> {
-    let left = 1;
-    while (left > 0) left = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
+    let expiredCount = 1;
+    while (expiredCount > 0)
+      expiredCount = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
   }
 
   /**

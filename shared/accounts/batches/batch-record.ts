@@ -46,7 +46,10 @@ export const batchRecordSchema = z.object({
   endpoint: z.string().optional(),
   /** Id of the file with the batch's input, one line of JSON for each request. */
   inputFile: z.string(),
-  /** Name of the object with the input. The batch holds it from `validating` on, so that the file may be removed while the batch runs. */
+  /**
+   * Name of the object with the input. The batch holds this object from `validating` on, so that the file may be removed while the batch
+   * runs.
+   */
   input: z.string().optional(),
   createdAt: time,
   /** Lines without a result at this time expire. */
@@ -81,7 +84,7 @@ export const batchRecordSchema = z.object({
   /** In nano-dollars. */
   cost: count,
   model: z.string().optional(),
-  /** Equals `model` if a worker served this model when it was stored. The model then exists, even if no worker serves it now. */
+  /** Equals `model` if a worker served this model when the field was stored. So the model exists, even if no worker serves it now. */
   knownModel: z.string().optional(),
   /** While lines wait: when they are tried again. */
   pausedUntil: time.optional(),
@@ -92,7 +95,7 @@ export const batchRecordSchema = z.object({
    * results.
    */
   blockedUntil: time.optional(),
-  /** Whether lines wait for a worker. They are then tried as soon as there is a worker, even before `pausedUntil`. */
+  /** Whether lines wait for a worker. If so, they are tried as soon as there is a worker, even before `pausedUntil`. */
   lacksWorker: z.stringbool().optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with the batch's results. Only APIs that write errors to a separate file have `errorFile`. */
@@ -123,7 +126,7 @@ export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
-/** Returns when an unfinished batch last progressed, because it left a state, or the result of a line was recorded. */
+/** Returns when an unfinished batch last progressed: when it left a state, or the result of a line was recorded. */
 export function findLastProgress({
   createdAt,
   runningAt,
@@ -133,7 +136,7 @@ export function findLastProgress({
   return finishingAt ?? lineAt ?? runningAt ?? createdAt;
 }
 
-/** Milliseconds after the end of a pause by which the waiting lines have been tried again, whatever happens. */
+/** Milliseconds after the end of a pause within which the waiting lines are tried again in any case. */
 const pauseGraceMs = 60_000;
 
 /** Returns whether lines of a batch wait for a limit or a worker. A pause that is not renewed counts until a minute after its end. */
@@ -141,7 +144,7 @@ export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now 
   return pausedUntil !== undefined && pausedUntil > now - pauseGraceMs;
 }
 
-/** Returns why a batch begins no further lines; undefined while it begins lines. */
+/** Returns why no further lines of a batch are begun; undefined while lines are begun. */
 export function findStopReason(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,
   now = Date.now(),

@@ -21,17 +21,17 @@ import { sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type Slice
 const commonScript = new URL('lua/batches.lua', import.meta.url);
 const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
 const close = new RedisScript(commonScript, new URL('lua/close.lua', import.meta.url));
-const files = new URL('../files/lua/files.lua', import.meta.url);
-const move = new RedisScript(emitScript, files, commonScript, new URL('lua/move.lua', import.meta.url));
+const filesScript = new URL('../files/lua/files.lua', import.meta.url);
+const move = new RedisScript(emitScript, filesScript, commonScript, new URL('lua/move.lua', import.meta.url));
 const recordLine = new RedisScript(
   ...ledgerScripts,
-  files,
+  filesScript,
   commonScript,
   new URL('lua/record-line.lua', import.meta.url),
 );
-const holdInput = new RedisScript(files, commonScript, new URL('lua/hold-input.lua', import.meta.url));
-const endSlice = new RedisScript(files, commonScript, new URL('lua/end-slice.lua', import.meta.url));
-const release = new RedisScript(files, commonScript, new URL('lua/release.lua', import.meta.url));
+const holdInput = new RedisScript(filesScript, commonScript, new URL('lua/hold-input.lua', import.meta.url));
+const endSlice = new RedisScript(filesScript, commonScript, new URL('lua/end-slice.lua', import.meta.url));
+const release = new RedisScript(filesScript, commonScript, new URL('lua/release.lua', import.meta.url));
 const writeSlices = new RedisScript(commonScript, new URL('lua/write-slices.lua', import.meta.url));
 const pauseBatch = new RedisScript(commonScript, new URL('lua/pause.lua', import.meta.url));
 
@@ -53,7 +53,7 @@ export interface BatchMove {
   to: BatchState;
   /** Other fields of the record that change with the state. */
   fields?: Partial<BatchRecord>;
-  /** The field that gets the time of the change, as told by Redis. */
+  /** The field that gets the time of the change, by the clock of Redis. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
   /** Uploads of the batch's owner that become files in the same step. */
   files?: readonly FileRecord[];
@@ -71,9 +71,8 @@ export interface BatchPause {
 }
 
 /**
- * Batches as seen by the processes that work on them. Any number of processes may work on the same batch, and even on the same slice,
- * because each line's result is recorded once, each slice ends once, and each state is left once. Every method throws RouterError
- * `store_unavailable`.
+ * Batches, for the processes that work on them. Any number of processes may work on the same batch, and even on the same slice: each line's
+ * result is recorded once, each slice ends once, and each state is left once. Every method throws RouterError `store_unavailable`.
  */
 export class BatchWork {
   readonly #redis: Redis;
@@ -97,8 +96,8 @@ export class BatchWork {
   async listOpen(max?: number): Promise<BatchRecord[]> {
     const last = max === undefined ? '-1' : String(max - 1);
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', last));
-    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
-    return found.filter((batch) => batch !== undefined);
+    const batches = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    return batches.filter((batch) => batch !== undefined);
   }
 
   countAllOpen(): Promise<number> {
@@ -111,21 +110,21 @@ export class BatchWork {
   }
 
   /**
-   * Returns ids of batches that have no record any more, but may still hold objects. Each of these batches was removed, or its record
-   * expired before a runner had ended it. Batches that expired first come first.
+   * Returns ids of batches that have no record any more, but may still hold objects. Such a batch was removed, or its record expired before
+   * a runner ended the batch. The batches that expired first come first.
    */
   async listOrphans(max: number): Promise<string[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
     if (ids.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const id of ids) steps.exists(`${this.#prefix}batch:${id}`);
-    const found = await callRedisAll(steps);
-    return ids.filter((_, index) => found[index] === 0).slice(0, max);
+    const recordCounts = await callRedisAll(steps);
+    return ids.filter((_, index) => recordCounts[index] === 0).slice(0, max);
   }
 
   /** Removes from Redis all entries of a batch that has no record any more. */
   async drop(id: string): Promise<void> {
-    const names = ['slices', 'done'].map((kind) => this.#name(kind, id));
+    const names = ['slices', 'done'].map((kind) => this.#toName(kind, id));
     await callRedis(this.#redis.del(names));
     await callRedis(this.#redis.zrem(`${this.#prefix}batches-open`, id));
   }
@@ -153,7 +152,7 @@ export class BatchWork {
   }
 
   /**
-   * Cancels a batch that nobody is permitted to run any more.
+   * Cancels a batch whose key may no longer be used.
    * @returns whether the batch was unfinished
    */
   async cancel(id: string): Promise<boolean> {
@@ -165,7 +164,7 @@ export class BatchWork {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Stores where the slices of a batch are in its input. Does nothing if the batch is not `validating` any more. */
+  /** Stores the positions of a batch's slices in its input. Does nothing if the batch is not `validating` any more. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
     for (let first = 0; first < slices.length; first += slicesAtOnce) {
       const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));
@@ -173,22 +172,23 @@ export class BatchWork {
     }
   }
 
-  /** Returns where a slice is in the input; undefined if the slice is unknown, or its batch is over. */
+  /** Returns the position of a slice in the input; undefined if the slice is unknown, or its batch is over. */
   async readSlice(id: string, slice: number): Promise<Slice | undefined> {
-    return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
+    return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#toName('slices', id), String(slice)))).data;
   }
 
   async listEndedSlices(id: string): Promise<Set<number>> {
-    return new Set((await callRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
+    return new Set((await callRedis(this.#redis.hkeys(this.#toName('done', id)))).map(Number));
   }
 
   /** Returns the objects with the results of a slice; undefined until the slice is over. */
   async readSliceResults(id: string, slice: number): Promise<SliceResults | undefined> {
-    return sliceResultsSchema.safeParse(await callRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
+    return sliceResultsSchema.safeParse(await callRedis(this.#redis.hget(this.#toName('done', id), String(slice))))
+      .data;
   }
 
   async listRecordedLines(id: string, slice: number): Promise<Set<number>> {
-    return new Set((await callRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
+    return new Set((await callRedis(this.#redis.hkeys(this.#toName('results', `${id}:${slice}`)))).map(Number));
   }
 
   /** Yields the results of a slice's lines in the order of `lines`; undefined for a result that is missing or cannot be opened. */
@@ -198,16 +198,16 @@ export class BatchWork {
     lines: readonly number[],
     sealer: Sealer,
   ): AsyncGenerator<LineResult | LineObject | undefined, undefined> {
-    const name = this.#name('results', `${id}:${slice}`);
+    const name = this.#toName('results', `${id}:${slice}`);
     for (const group of await this.#groupBySize(name, lines)) {
-      const stored = await callRedis(this.#redis.hmget(name, ...group.map(String)));
-      for (const text of stored) yield text === null ? undefined : openResult(text, sealer);
+      const storedTexts = await callRedis(this.#redis.hmget(name, ...group.map(String)));
+      for (const text of storedTexts) yield text === null ? undefined : openResult(text, sealer);
     }
   }
 
   /**
-   * Records the result of a line, and in the same step the line's requests in the usage ledger. From then on, the batch holds the object
-   * with the result, if there is one. May be called again with the same result.
+   * Records the result of a line and, in the same step, writes the line's requests into the usage ledger. From then on, the batch holds the
+   * object with the result, if there is one. A repeated call with the same result changes nothing.
    * @returns false, with nothing written, if the line had another result or its slice was over
    * @throws RouterError `store_unavailable` if Redis does not answer, or the upload of the object counts as dead
    */
@@ -225,7 +225,7 @@ export class BatchWork {
 
   /** Returns the errors of the first lines whose recorded result is an error. */
   async readFirstErrors(id: string): Promise<LineError[]> {
-    const errors = await callRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
+    const errors = await callRedis(this.#redis.lrange(this.#toName('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
 
@@ -233,7 +233,7 @@ export class BatchWork {
    * Ends a slice whose results are in objects. From then on, the batch holds these objects.
    * @param counts how many lines have a recorded result, and how many were cancelled or expired instead
    * @param results the objects: uploads, and the objects of single lines, which the batch holds already
-   * @param problem a problem in the input because of which the objects lack lines
+   * @param problem a problem in the input, if the objects lack lines because of it
    * @returns `changed` if results were recorded that the objects lack, `lapsed` if an upload counts as dead
    */
   async endSlice(
@@ -245,9 +245,9 @@ export class BatchWork {
     const parts = [output, errors].flatMap((part) => (part ? { object: part.object, bytes: part.bytes } : []));
     const fields = toStoredFields(problem ? { problems: [problem] } : {});
     const args = { prefix: this.#prefix, id, slice, ...counts, parts, fields };
-    const namesOf = (part: SlicePart | undefined, large: readonly string[] = []) =>
+    const listNames = (part: SlicePart | undefined, large: readonly string[] = []) =>
       part ? [part.object, ...large] : large;
-    const results = { output: namesOf(output, lines?.output), errors: namesOf(errors, lines?.errors) };
+    const results = { output: listNames(output, lines?.output), errors: listNames(errors, lines?.errors) };
     const reply = await endSlice.run(this.#redis, { args, texts: [JSON.stringify(results)] });
     if (reply === -2) return 'lapsed';
     if (reply === -1) return 'changed';
@@ -277,9 +277,9 @@ export class BatchWork {
    * @returns the objects that may be removed, and how many objects the batch still holds
    */
   async release(id: string): Promise<{ objects: string[]; left: number }> {
-    const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });
-    const [bytesLeft, ...objects] = Array.isArray(reply) ? reply : [];
-    return { objects: objects.map(String), left: Number(bytesLeft ?? 0) };
+    const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, maxObjects: releasedAtOnce } });
+    const [objectsLeft, ...objects] = Array.isArray(reply) ? reply : [];
+    return { objects: objects.map(String), left: Number(objectsLeft ?? 0) };
   }
 
   /** Groups line numbers so that the results of each group are small enough for one read. */
@@ -289,21 +289,21 @@ export class BatchWork {
     for (const line of lines) steps.hstrlen(name, String(line));
     const sizes = await callRedisAll(steps);
     const groups: number[][] = [];
-    let left = 0;
+    let bytesLeft = 0;
     for (const [index, line] of lines.entries()) {
       const bytes = Number(sizes[index]);
       const group = groups.at(-1);
-      if (group && bytes <= left) group.push(line);
+      if (group && bytes <= bytesLeft) group.push(line);
       else {
         groups.push([line]);
-        left = bytesAtOnce;
+        bytesLeft = bytesAtOnce;
       }
-      left -= bytes;
+      bytesLeft -= bytes;
     }
     return groups;
   }
 
-  #name(kind: string, id: string): string {
+  #toName(kind: string, id: string): string {
     return `${this.#prefix}batch-${kind}:${id}`;
   }
 }

@@ -16,15 +16,15 @@ const remove = new RedisScript(removedPlacesScript, commonScript, new URL('lua/r
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
-  /** Maximum of unfinished batches of one owner. */
+  /** Maximum number of unfinished batches of one owner. */
   maxOpen: number;
   /** Milliseconds for which a batch is kept after the time at which it expires. */
   keepMs: number;
-  /** Maximum of batches of one owner and API. Beyond it, each new batch removes the oldest one that is over. Default 1,000. */
+  /** Maximum number of batches of one owner and API. Beyond it, each new batch removes the oldest batch that is over. Default 1,000. */
   maxKept?: number;
 }
 
-const maxKeptByDefault = 1_000;
+const defaultMaxKept = 1_000;
 
 export interface BatchPage {
   batches: BatchRecord[];
@@ -41,8 +41,8 @@ export interface PageRequest {
 }
 
 /**
- * The batches of all owners, as their owners see them: a batch of another owner counts as unknown. Every method throws RouterError
- * `store_unavailable` when Redis does not answer.
+ * The batches of all owners. To each owner, a batch of another owner is unknown. Every method throws RouterError `store_unavailable` when
+ * Redis does not answer.
  */
 export class Batches {
   readonly #redis: Redis;
@@ -59,13 +59,13 @@ export class Batches {
     this.#records = new StoredRecords(redis, { kind: 'batch', nameOf, schema: batchRecordSchema, report });
   }
 
-  /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum of unfinished batches */
+  /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum number of unfinished batches */
   async assertRoom(owner: string): Promise<void> {
     const { maxOpen, keepMs } = this.#bounds;
     // Older entries do not count. They are removed when the next batch is created.
     const name = `${this.#prefix}batches-open-of:${owner}`;
     const open = await callRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
-    if (open >= maxOpen) throw tooManyBatchesError(this.#bounds);
+    if (open >= maxOpen) throw createTooManyBatchesError(this.#bounds);
   }
 
   /**
@@ -83,17 +83,17 @@ export class Batches {
       createdAt,
       expiresAt,
       fields,
-      maxKept: maxKeptByDefault,
+      maxKept: defaultMaxKept,
       ...this.#bounds,
     };
-    if ((await create.run(this.#redis, { args })) !== 1) throw tooManyBatchesError(this.#bounds);
+    if ((await create.run(this.#redis, { args })) !== 1) throw createTooManyBatchesError(this.#bounds);
     return batchRecordSchema.parse(fields);
   }
 
   async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const found = await this.#records.find(id);
-    return found?.owner === owner && found.api === api ? dropOldPause(found) : undefined;
+    const batch = await this.#records.find(id);
+    return batch?.owner === owner && batch.api === api ? dropOldPause(batch) : undefined;
   }
 
   /**
@@ -104,14 +104,14 @@ export class Batches {
     const reply = await list.run(this.#redis, { args: { prefix: this.#prefix, owner, api, ...page } });
     if (!Array.isArray(reply)) return undefined;
     const [more, ...ids] = reply.map(String);
-    const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
-    const batches = found.filter((batch) => batch !== undefined).map(dropOldPause);
+    const records = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
+    const batches = records.filter((batch) => batch !== undefined).map(dropOldPause);
     return { batches, hasMore: more === '1' };
   }
 
   /**
    * Returns the owner's newest batches of several APIs together.
-   * @param after the last batch of the previous page, which may be of any of the APIs; undefined for the first page
+   * @param after the last batch of the previous page, of any of the APIs; undefined for the first page
    */
   async listAll(
     owner: string,
@@ -122,8 +122,8 @@ export class Batches {
       apis.map((api) => this.#listIdsAfter(`${this.#prefix}batches-of:${api}:${owner}`, limit, after)),
     );
     const ids = pages.flat().toSorted(([a, aAt], [b, bAt]) => bAt - aAt || (a < b ? 1 : -1));
-    const found = await this.#records.findAll(ids.slice(0, limit).map(([id]) => id));
-    return { batches: found.map(dropOldPause), hasMore: ids.length > limit };
+    const batches = await this.#records.findAll(ids.slice(0, limit).map(([id]) => id));
+    return { batches: batches.map(dropOldPause), hasMore: ids.length > limit };
   }
 
   /**
@@ -167,12 +167,12 @@ export class Batches {
   }
 }
 
-function tooManyBatchesError({ maxOpen }: BatchesBounds): RouterError {
+function createTooManyBatchesError({ maxOpen }: BatchesBounds): RouterError {
   const message = `There are ${maxOpen} batches that are not over, and there may not be more.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }
 
-/** Returns a batch without the fields of its pause, if the pause no longer counts. */
+/** Removes the description of a pause from a batch, if the pause is over. */
 function dropOldPause(batch: BatchRecord): BatchRecord {
   if (isPaused(batch)) return batch;
   const { pausedUntil: _, pausedFor: __, ...rest } = batch;

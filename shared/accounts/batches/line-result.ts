@@ -23,8 +23,8 @@ const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'er
 export type LineObject = z.infer<typeof lineObjectSchema>;
 
 /**
- * A result in its stored form. `storedText` is equal in all calls that record this result. If another runner works on the same line, its
- * `storedText` differs.
+ * A result in its stored form. `storedText` is the same in all calls that record this result. The `storedText` of another runner that works
+ * on the same line differs.
  */
 export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
   storedText: string;
@@ -32,10 +32,10 @@ export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
   part?: SlicePart;
 }
 
-/** Seals a result, including its text, with the key of the batch's owner, to be stored in Redis. */
+/** Seals a result with its text, with a sealer of the batch's owner, for the store in Redis. */
 export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
-  // The token makes the stored form of each runner's result differ, even if the texts are equal.
+  // The token makes the stored forms of different runners differ, even if their texts are equal.
   const text = JSON.stringify({ ...result, token: randomUUID() });
   return { outcome, error, storedText: await sealer.sealBytes([Buffer.from(text)]) };
 }

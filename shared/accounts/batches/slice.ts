@@ -6,7 +6,7 @@ export const sliceSchema = storedJson(
     from: z.number(),
     to: z.number(),
     lines: z.number(),
-    /** Number of the slice's first line in the input, from 1. Blank lines count, too. */
+    /** Number of the slice's first line in the input, from 1. Blank lines are counted as well. */
     first: z.number(),
   }),
 );
@@ -19,7 +19,7 @@ export const sliceResultsSchema = storedJson(z.object({ output: z.array(z.string
 /** Names of the objects with a slice's results, in any order. */
 export type SliceResults = z.infer<typeof sliceResultsSchema>;
 
-/** An object with results of a slice, which the batch is to hold. */
+/** An object with results of a slice. The batch holds it once the results are recorded. */
 export interface SlicePart {
   object: string;
   bytes: number;

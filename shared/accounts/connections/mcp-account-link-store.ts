@@ -10,25 +10,25 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 
-const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
+const keepLink = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
 const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
 
-/** Milliseconds that a try to connect lasts. The person must sign in at the server within this time. */
+/** Milliseconds for which a try to connect is stored. The person must sign in at the server within this time. */
 const connectMs = 600_000;
 
-/** Maximum of tries to connect that a person may begin within `connectMs`. */
+/** Maximum of tries to connect that a person may begin in `connectMs`. */
 const maxAttempts = 20;
 
-/** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
+/** Milliseconds after which the lock of a refresh expires. No refresh takes that long. */
 const refreshMs = 60_000;
 
 const storedLinkSchema = storedJson(
   z.object({
-    /** Random; changes with each write. */
+    /** A random text that changes with each write. */
     version: z.string(),
-    /** URL of the server when the person connected. */
+    /** URL of the server at the time when the person connected. */
     url: z.string(),
-    /** The secrets for the server, sealed for the person; absent when the link has ended and the person must connect again. */
+    /** The secrets for the server, sealed. Absent if the link has ended and the person must connect again. */
     sealed: z.string().optional(),
     connectedAt: z.number(),
     /** When the access token was issued. */
@@ -42,14 +42,14 @@ const storedLinkSchema = storedJson(
 /** A person's MCP account link, as stored. Times in ms since 1970. */
 export type StoredMcpAccountLink = z.output<typeof storedLinkSchema>;
 
-/** An MCP account link to store. `secrets` are sealed; the other fields are stored in the clear. */
+/** An MCP account link to store. The `secrets` are sealed; the other fields are stored in the clear. */
 export type NewMcpAccountLink = Omit<StoredMcpAccountLink, 'version' | 'sealed'> & { secrets: object | undefined };
 
 export type McpAccountLinkKeys = Pick<OwnerKeys, 'mcpAccountLinkSealer'>;
 
 /**
- * The MCP account links of people, and the pending tries to connect, in Redis. Secrets are sealed with a key of the person, together with a
- * text that says what they are for. Every method throws `store_unavailable`.
+ * The MCP account links of people, and the pending tries to connect, in Redis. Secrets are sealed with a key of the person, together with
+ * their purpose, so that no secret can be used in place of another. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class McpAccountLinkStore {
   readonly #redis: Redis;
@@ -65,13 +65,13 @@ export class McpAccountLinkStore {
     this.#report = report;
   }
 
-  /** Returns the MCP account links of a person that can be read, by server. */
+  /** Returns the readable MCP account links of a person, by server. */
   async list(person: string): Promise<Map<string, StoredMcpAccountLink>> {
     const fields = await callRedis(this.#redis.hgetall(this.#names.connectionsOf(person)));
     return new Map(
       Object.entries(fields).flatMap(([server, text]) => {
-        const connection = this.#read(person, server, text);
-        return connection ? [[server, connection]] : [];
+        const link = this.#read(person, server, text);
+        return link ? [[server, link]] : [];
       }),
     );
   }
@@ -82,10 +82,10 @@ export class McpAccountLinkStore {
   }
 
   /** Stores an MCP account link. Returns false for a person who is blocked or deleted. */
-  async keep(person: string, server: string, connection: NewMcpAccountLink): Promise<boolean> {
+  async keep(person: string, server: string, link: NewMcpAccountLink): Promise<boolean> {
     const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
-    const texts = [this.#toText(person, server, connection)];
-    return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
+    const texts = [this.#toText(person, server, link)];
+    return (await keepLink.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
   /** Removes an MCP account link. Returns false if there is no such link. */
@@ -94,16 +94,16 @@ export class McpAccountLinkStore {
   }
 
   /**
-   * Returns the secrets of an MCP account link; undefined when the link has ended, or its secrets were sealed with a secret that the
-   * cluster no longer has.
+   * Returns the secrets of an MCP account link. Returns undefined if the link has ended, or if its secrets were sealed with a secret that
+   * the cluster no longer has.
    */
   openSecrets(person: string, server: string, { sealed }: StoredMcpAccountLink): unknown {
     return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
   }
 
   /**
-   * Acquires the lock of the whole cluster for refreshing a link.
-   * @returns the holder, which `endRefresh` needs to release the lock; undefined while another process has the lock
+   * Acquires the lock for refreshing a link, which the whole cluster shares.
+   * @returns the holder for `endRefresh`; undefined while another process has the lock
    */
   async beginRefresh(person: string, server: string): Promise<string | undefined> {
     const holder = randomUUID();
@@ -113,8 +113,8 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param newLink the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced
-   * or removed meanwhile.
+   * @param newLink the new link; undefined if the outcome of the refresh is unknown. It is not stored if the old link was replaced or
+   * removed meanwhile.
    */
   async endRefresh(
     person: string,
@@ -124,19 +124,20 @@ export class McpAccountLinkStore {
     newLink: NewMcpAccountLink | undefined,
   ): Promise<void> {
     const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
-    const args = { server, version, holder, keeps: newLink !== undefined };
+    const args = { server, version, holder, hasNewLink: newLink !== undefined };
     await endRefresh.run(this.#redis, { keys, args, texts: [newLink ? this.#toText(person, server, newLink) : ''] });
   }
 
   /**
    * Stores a try to connect for ten minutes.
-   * @param makeSecrets returns what to store for a `state`, which is sealed
-   * @returns the `state` of the try; undefined for a person with too
-   * many tries
+   * @param makeSecrets returns what to seal and store for a `state`
+   * @returns the `state` of the try; undefined for a person with too many tries
    */
   async beginConnect(person: string, makeSecrets: (state: string) => Promise<object>): Promise<string | undefined> {
-    const count = this.#names.connectionAttempts(person);
-    const [, attempts] = await callRedisAll(this.#redis.multi().set(count, '0', 'PX', connectMs, 'NX').incr(count));
+    const countName = this.#names.connectionAttempts(person);
+    const [, attempts] = await callRedisAll(
+      this.#redis.multi().set(countName, '0', 'PX', connectMs, 'NX').incr(countName),
+    );
     if (Number(attempts) > maxAttempts) return undefined;
     const state = generateToken();
     const sealed = this.#seal(person, 'attempt', await makeSecrets(state));
@@ -144,7 +145,7 @@ export class McpAccountLinkStore {
     return state;
   }
 
-  /** Removes the try with this `state`, and returns what was stored for it; undefined if the try is over or belongs to another person. */
+  /** Removes the try with this `state`, and returns its secrets; undefined if the try is over or belongs to another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
     const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(hashToken(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);
@@ -157,22 +158,22 @@ export class McpAccountLinkStore {
     return undefined;
   }
 
-  #toText(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
+  #toText(person: string, server: string, { secrets, ...link }: NewMcpAccountLink): string {
     const sealed = secrets && this.#seal(person, `connection to ${server}`, secrets);
-    return JSON.stringify({ ...connection, version: randomUUID(), sealed });
+    return JSON.stringify({ ...link, version: randomUUID(), sealed });
   }
 
-  #seal(person: string, what: string, secrets: object): string {
-    return this.#sealer(person).seal(JSON.stringify({ what, secrets }));
+  #seal(person: string, purpose: string, secrets: object): string {
+    return this.#getSealer(person).seal(JSON.stringify({ what: purpose, secrets }));
   }
 
-  #unseal(person: string, what: string, sealed: string): unknown {
-    const text = this.#sealer(person).unseal(sealed);
+  #unseal(person: string, purpose: string, sealed: string): unknown {
+    const text = this.#getSealer(person).unseal(sealed);
     const opened = text === undefined ? undefined : (JSON.parse(text) as { what: string; secrets: unknown });
-    return opened?.what === what ? opened.secrets : undefined;
+    return opened?.what === purpose ? opened.secrets : undefined;
   }
 
-  #sealer(person: string): Sealer {
+  #getSealer(person: string): Sealer {
     const sealer = this.#keys.mcpAccountLinkSealer(person);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;

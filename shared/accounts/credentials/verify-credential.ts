@@ -1,44 +1,46 @@
 import type { KeyIdentity } from '../keys/key-record.ts';
 import { ownIssuer } from '../programs/access-tokens.ts';
 
-/** Verifies one kind of credentials. Throws, or rejects with, the RouterError that the client receives. */
 export interface CredentialVerifier {
+  /** Returns the identity of a credential. Throws, or rejects with, the RouterError that the client receives. */
   verify(credential: string): KeyIdentity | Promise<KeyIdentity>;
 }
 
-export interface Credentials {
+/** The verifiers of each kind of credentials. */
+export interface CredentialVerifiers {
+  /** Verifies keys. */
   keys: CredentialVerifier;
-  /** Access tokens of programs that people have signed in. */
+  /** Verifies access tokens of programs that people have signed in. */
   tokens: CredentialVerifier;
-  /** Tokens of other issuers. */
+  /** Verifies tokens of other issuers. */
   issuers: CredentialVerifier;
 }
 
-/** A signed JWT: three parts in base64url, the first two of them JSON objects, which begin with `{"`. */
+/** A signed JWT: three parts in base64url. The first two are JSON objects, so they begin with `{"`, which is `eyJ` in base64url. */
 const jwtPattern = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
 
 /**
- * Returns a verifier that passes each credential to one of three verifiers, chosen by its form and, for a JWT, by the issuer that it names.
- * The chosen verifier then also verifies the issuer.
+ * Returns a function that passes each credential to one of three verifiers. It chooses the verifier by the form of the credential and, for
+ * a JWT, by the issuer that the JWT names. The chosen verifier makes sure that the issuer is genuine.
  */
-export function createCredentialVerifier({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
+export function createCredentialVerifier({ keys, tokens, issuers }: CredentialVerifiers): CredentialVerifier['verify'] {
   return (credential) => {
-    const [, claims] = jwtPattern.exec(credential) ?? [];
-    if (claims === undefined) return keys.verify(credential);
-    return readClaimedIssuer(claims) === ownIssuer ? tokens.verify(credential) : issuers.verify(credential);
+    const [, encodedClaims] = jwtPattern.exec(credential) ?? [];
+    if (encodedClaims === undefined) return keys.verify(credential);
+    return readClaimedIssuer(encodedClaims) === ownIssuer ? tokens.verify(credential) : issuers.verify(credential);
   };
 }
 
-/** Returns the issuer that a credential names, unverified; undefined if the credential is no JWT. */
+/** Returns the unverified issuer that a credential names; undefined if the credential is not a JWT. */
 export function readIssuer(credential: string): unknown {
-  const [, claims] = jwtPattern.exec(credential) ?? [];
-  return claims === undefined ? undefined : readClaimedIssuer(claims);
+  const [, encodedClaims] = jwtPattern.exec(credential) ?? [];
+  return encodedClaims === undefined ? undefined : readClaimedIssuer(encodedClaims);
 }
 
-function readClaimedIssuer(claims: string): unknown {
+function readClaimedIssuer(encodedClaims: string): unknown {
   try {
-    const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
-    return typeof read === 'object' && read !== null && 'iss' in read ? read.iss : undefined;
+    const claims: unknown = JSON.parse(Buffer.from(encodedClaims, 'base64url').toString());
+    return typeof claims === 'object' && claims !== null && 'iss' in claims ? claims.iss : undefined;
   } catch {
     // The credential is not a token of any issuer.
     return undefined;

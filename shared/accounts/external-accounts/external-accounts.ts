@@ -20,8 +20,9 @@ const keepExternal = new RedisScript(new URL('lua/keep-external.lua', import.met
 const endLock = new RedisScript(new URL('../redis/lua/end-lock.lua', import.meta.url));
 
 /**
- * Milliseconds after which a node that checks a person with a provider counts as dead. A check takes less: ten seconds to read the
- * provider's metadata, ten to use a refresh token, and a little over 20 to store the answer while the store is unavailable for a while.
+ * Milliseconds after which a node that checks a person with a provider counts as dead. A check takes less time: ten seconds to read the
+ * provider's metadata, ten seconds to use a refresh token, and little more than 20 seconds to store the answer if the store is unavailable
+ * for a while.
  */
 export const checkMs = 45_000;
 
@@ -59,7 +60,10 @@ export interface ExternalAccount extends ExternalSubject {
 }
 
 export interface StoredAccount extends ExternalAccount {
-  /** Whether there is a refresh token that this node cannot open, because the node lacks the secret of its seal, maybe only for now. */
+  /**
+   * Whether the account has a refresh token that this node cannot unseal, because the node lacks the secret. The node may get the secret
+   * later.
+   */
   isSealed: boolean;
   /** Changes when a further answer of the provider is stored. */
   turn?: string | undefined;
@@ -127,8 +131,8 @@ export class ExternalAccounts {
   }
 
   /**
-   * Links an account at a provider to the person with an address. Ends what an earlier holder of that person's account may have: sign-in
-   * sessions, programs, admin tokens, the password, and second factors.
+   * Links an account at a provider to the person with an address. Revokes everything that an earlier holder of that person's account may
+   * have: sign-in sessions, programs, admin tokens, the password, and second factors.
    * @returns false if the account belongs to a person already, the person already has an account at a provider, or the person has another
    * address
    */
@@ -151,14 +155,14 @@ export class ExternalAccounts {
     return typeof provider === 'string' ? provider : undefined;
   }
 
-  /** Returns the names of the providers at which people have an account, by the ids of those people who have one. */
+  /** Returns the name of each person's provider, by the id of the person. Leaves out people without an account at a provider. */
   async readProviders(userIds: readonly string[]): Promise<Map<string, string>> {
     const steps = this.#redis.pipeline();
     for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
     const replies = (await callRedis(steps.exec())) ?? [];
     return new Map(
       replies.flatMap(([error, provider], index) => {
-        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as having no account.
+        // As in `readHash`, an unreadable account does not fail the whole list. Its person counts as having no account.
         if (error && !isWrongType(error)) throw storeUnavailable(error);
         const id = userIds[index];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
@@ -186,10 +190,10 @@ export class ExternalAccounts {
   }
 
   /**
-   * Stores the answer of a provider. An answer that is valid for some time ends an earlier refusal. The issuer stays in its stored form.
+   * Stores the answer of a provider. If the answer is valid for some time, an earlier refusal ends. The issuer keeps its stored form.
    * @param replaced the stored account that the answer replaces; if undefined, the answer replaces any account
-   * @param turn a random name of the answer. A call that is repeated, because the store's reply was lost, passes the same name
-   * @returns the stored account; undefined if another account than `replaced` is stored, or the person no longer has this account because
+   * @param turn a random id of the answer. A call that is repeated because the store's reply was lost passes the same id
+   * @returns the stored account; undefined if an account other than `replaced` is stored, or the person no longer has this account because
    * they were deleted
    */
   async store(
@@ -199,7 +203,8 @@ export class ExternalAccounts {
     turn: string = randomUUID(),
   ): Promise<StoredAccount | undefined> {
     const { provider, subject, goodUntil, refreshToken, clientId, isOffline } = account;
-    const { issuer = account.issuer } = (await this.#findOwners(account)).find((each) => each.userId === userId) ?? {};
+    const { issuer = account.issuer } =
+      (await this.#findOwners(account)).find((owner) => owner.userId === userId) ?? {};
     const sealedRefreshToken =
       refreshToken && this.#dependencies.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
@@ -241,7 +246,7 @@ export class ExternalAccounts {
     );
   }
 
-  /** Returns the owners of an account by each stored form of its issuer, the given form first. */
+  /** Returns the people to whom an account belongs, for each stored form of its issuer. The form in the argument comes first. */
   async #findOwners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
     const forms = listIssuerForms(issuer);
     const names = forms.map((form) => toField({ issuer: form, subject }));
@@ -250,7 +255,7 @@ export class ExternalAccounts {
   }
 }
 
-/** Returns the stored fields of an account before the provider's first answer, which a call of `store` then adds. */
+/** Returns the fields of an account that are stored before the provider's first answer. A call of `store` then adds the answer. */
 function toFirstFields({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
   return toStoredFields({ provider, issuer, subject, goodUntil: Date.now() });
 }

@@ -6,8 +6,8 @@ import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-const createScript = (name: string, ...before: URL[]): RedisScript =>
-  new RedisScript(...before, new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
+const createScript = (name: string, ...preludes: URL[]): RedisScript =>
+  new RedisScript(...preludes, new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
 const reserveRoom = createScript('reserve');
 const keepFile = createScript('keep');
 const abandonUpload = createScript('abandon');
@@ -18,20 +18,20 @@ const takeRemovals = createScript('take-removals');
 /** Maximum of files of one owner, however small they are. */
 const maxOwnerFiles = 10_000;
 
-/** Milliseconds after the last sign of life of an upload until it counts as dead. */
+/** Milliseconds after the last reservation of an upload until the upload counts as dead. */
 export const uploadLeaseMs = 120_000;
 
-/** The part of all room that stays free for the results of work that has begun, and for the lines of cancelled and expired batches. */
+/** The part of all room that is set aside for the results of work that has begun, and for the lines of cancelled and expired batches. */
 const shareForResults = 1 / 16;
 
-/** Milliseconds after the removal of an object was tried until it is tried again. */
+/** Minimum milliseconds between two tries to remove an object. */
 const removeAgainMs = 60_000;
 
 const recordSchema = z.object({
   id: z.string(),
   /** Name of the content in the object store. */
   object: z.string(),
-  /** What the file was uploaded for, such as `batch`, or what made it, such as `batch_output`. */
+  /** The purpose of an uploaded file, such as `batch`, or the origin of a file that the router made, such as `batch_output`. */
   purpose: z.string(),
   name: z.string(),
   mimeType: z.string(),
@@ -76,26 +76,25 @@ export interface FilePageQuery {
 }
 
 /**
- * What an upload is to become.
+ * What becomes of an upload.
  *
- * - `file`: a file to which the bounds of its owner apply.
- * - `part`: results of finished work. Room is reserved for a part twice: for the part itself, and for the file into which the parts are
- *   joined.
- * - `join`: a file of joined parts. A join uses the room that was reserved with its parts, and counts for its owner once it is a file.
+ * - `file`: a file. The bounds of its owner apply.
+ * - `part`: results of finished work. Room is reserved twice: for the part itself, and for the file into which the parts are joined.
+ * - `join`: a file of joined parts. It uses the room that was reserved with its parts. It counts for its owner once it is a file.
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
 export interface Reservation {
   owner: string;
   object: string;
-  /** Bytes in addition to those that are reserved already; 0 only shows that the upload goes on. */
+  /** Bytes to reserve in addition to the earlier reservations. With 0, the reservation only shows that the upload goes on. */
   bytes: number;
   /** Whether this is the upload's first reservation. */
   begins: boolean;
   kind: UploadKind;
 }
 
-/** The owner of a new file no longer exists: a deleted team, or a revoked key. Clients get the error of an exceeded quota. */
+/** Thrown if the owner of a new file no longer exists: a deleted team, or a revoked key. Clients get the error of an exceeded quota. */
 export class OwnerGoneError extends RouterError {
   override name = 'OwnerGoneError';
 
@@ -106,17 +105,17 @@ export class OwnerGoneError extends RouterError {
 
 /**
  * The records of files in Redis, and the room that their owners use. A file of another owner counts as unknown. Every method throws
- * `store_unavailable`.
+ * `store_unavailable` while Redis is unavailable.
  *
- * The object of a file is in another store. The object is listed for removal from before its first byte is stored until it becomes a file,
- * and again after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for
- * its owner, until the batch releases it.
+ * The content of a file is an object in another store. An object is on the list of removals before its first byte is stored. It leaves the
+ * list when it becomes a file, and is listed again when the file is removed. So no object is left behind when a process dies. An object
+ * that a batch holds stays, and counts for its owner, until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #bounds: FileBounds;
-  /** Bytes of which the files of one owner may take half of what all others leave, so that a few owners cannot fill the store. */
+  /** Bytes for files. One owner may take at most half of what all others leave of them, so that a few owners cannot fill the store. */
   readonly #filesBytes: number;
   readonly #report: ReportUnreadable;
 
@@ -131,7 +130,7 @@ export class FileRecords {
 
   /**
    * Reserves room for an upload.
-   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or, if the upload counts as dead, `store_unavailable`
+   * @throws OwnerGoneError; RouterError `storage_quota_exceeded` or `storage_full`; also `store_unavailable` if the upload counts as dead
    */
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
@@ -147,7 +146,7 @@ export class FileRecords {
 
   /**
    * Turns a complete upload into a file.
-   * @throws RouterError `store_unavailable` also if the upload counts as dead, or its owner no longer exists
+   * @throws RouterError `store_unavailable`, also if the upload counts as dead, or if its owner no longer exists
    */
   async keep(owner: string, record: FileRecord): Promise<void> {
     const args = { prefix: this.#prefix, owner, ...toFileArgs(record) };
@@ -157,8 +156,8 @@ export class FileRecords {
 
   /**
    * Ends an upload that does not become a file.
-   * @param isNoFile whether it is certain that the upload did not become a file
-   * @returns false if there is no such upload, because it may have become a file
+   * @param isNoFile whether the upload has certainly not become a file
+   * @returns false if there is no such upload; it may have become a file
    */
   async abandon(object: string, isNoFile = false): Promise<boolean> {
     return (await abandonUpload.run(this.#redis, { args: { prefix: this.#prefix, object, isNoFile } })) === 1;
@@ -174,8 +173,8 @@ export class FileRecords {
   async list(owner: string, query: FilePageQuery): Promise<FilePage | undefined> {
     const reply = await listFiles.run(this.#redis, { args: { prefix: this.#prefix, owner, ...query } });
     if (!Array.isArray(reply)) return undefined;
-    const [more, ...texts] = reply.map(String);
-    return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
+    const [hasMore, ...texts] = reply.map(String);
+    return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: hasMore === '1' };
   }
 
   async readUse(owner: string): Promise<FileUse> {
@@ -190,11 +189,10 @@ export class FileRecords {
   }
 
   /**
-   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes these
-   * results.
+   * Checks that there is room for further results. To be called before the work that makes the results, because the bounds of their owner
+   * do not apply when the results are stored.
    * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if they take half of what
-   * others leave, or if all files, together with the room that is reserved for joining results, leave only the room for the results of work
-   * that has begun
+   * others leave, or if only the room that is set aside for work that has begun is left
    */
   async assertRoom(owner: string): Promise<void> {
     const { ownerBytes } = this.#bounds;
@@ -204,16 +202,16 @@ export class FileRecords {
     if (bytes >= ownerBytes)
       throw new RouterError(
         'storage_quota_exceeded',
-        `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
+        `Your files and the results of running batches take all of your ${ownerBytes} bytes: delete some files.`,
       );
     if (bytes > 0 && bytes >= (this.#filesBytes - joins - total + bytes) / 2) throw shareError();
     if (total + joins >= this.#filesBytes) throw storageFullError();
   }
 
   /**
-   * Removes a file.
-   * @returns the file's object, which the caller removes; an empty text while a batch holds the object; undefined if the owner has no such
-   * file
+   * Removes the record of a file.
+   * @returns the file's object, which the caller must remove; an empty text while a batch holds the object; undefined if the owner has no
+   * such file
    */
   async delete(owner: string, id: string): Promise<string | undefined> {
     const object = await removeFile.run(this.#redis, { args: { prefix: this.#prefix, owner, id } });
@@ -225,14 +223,14 @@ export class FileRecords {
     return Number(await callRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
-  /** Returns objects that are to be removed. No other process gets them for a minute. */
+  /** Returns objects for their removal. No other process gets the same objects for a minute. */
   async takeRemovals(max: number): Promise<string[]> {
-    const args = { prefix: this.#prefix, most: max, againMs: removeAgainMs };
+    const args = { prefix: this.#prefix, maxObjects: max, againMs: removeAgainMs };
     const objects = await takeRemovals.run(this.#redis, { args });
     return Array.isArray(objects) ? objects.map(String) : [];
   }
 
-  /** Takes an object off the list of removals. To be called after the object was removed. */
+  /** Takes an object off the list of removals, after the object was removed. */
   async noteRemoved(object: string): Promise<void> {
     await callRedis(this.#redis.zrem(`${this.#prefix}file-removals`, object));
   }
@@ -245,7 +243,7 @@ export class FileRecords {
   }
 }
 
-/** Picks the fields of a record that the scripts need to make a file. */
+/** Picks the fields of a record that scripts need to turn an upload into a file. */
 export function toFileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
   return { object, id, purpose, bytes, expiresAt };
 }

@@ -19,16 +19,16 @@ const readAnswer = new RedisScript(...commonScripts, new URL('lua/read.lua', imp
 /** Milliseconds for which an answer is kept after its end. */
 export const answerKeepMs = 600_000;
 
-/** Milliseconds after the death of a node until the keys of its executions are free. */
+/** Milliseconds after which the keys of the executions of a dead node are free. */
 const leaseMs = 6_000;
 
-/** Milliseconds after each read of a follower in which the follower counts as waiting for more of the answer. */
+/** Milliseconds for which a follower counts as waiting for more of the answer after each of its reads. */
 const followerMs = 3_500;
 
 /** Maximum of entries in one read. */
-const entriesAtOnce = 50;
-/** A read ends once it has this many bytes. */
-const bytesAtOnce = 256 * 1024;
+const maxEntriesPerRead = 50;
+/** Bytes after which a read ends. */
+const maxBytesPerRead = 256 * 1024;
 
 export interface RequestFacts {
   /** Method and path. */
@@ -52,11 +52,11 @@ export interface ExecutionRef {
 }
 
 export type Claim =
-  /** The caller must execute the request. `number` counts the earlier executions with the key. */
+  /** The caller must execute the request. `number` is the number of earlier executions with the key. */
   | { outcome: 'claimed'; execution: ExecutionRef; number: number }
   /**
-   * The execution `of` has the key, or its answer is kept for the key. `repetitions` counts the requests that were told so, this one
-   * included.
+   * `execution` has the key, or its answer is kept for the key. `repetitions` counts the requests with this outcome, including this
+   * request.
    */
   | { outcome: 'taken'; execution: ExecutionRef; isOver: boolean; facts: RequestFacts; repetitions: number }
   | { outcome: 'unknown' };
@@ -68,35 +68,36 @@ export interface AnswerEntry {
   last: number;
   bytes: Uint8Array | undefined;
   head: AnswerHead | undefined;
-  /** Endpoint and digest of the request, if more of them is known than at the previous entry. */
+  /** Endpoint and digest of the request, if they have changed since the previous entry. */
   facts: RequestFacts | undefined;
 }
 
-/** Events that were added together. */
+/** Events that were added in one entry. */
 export interface AnswerPiece {
   last: number;
   bytes: Buffer;
 }
 
 export interface AnswerPart {
-  /** `gone` if the node that executed the request has died. */
+  /** `gone`: the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
-  /** How many executions with the key came before this one. */
+  /** The number of earlier executions with the key. */
   number: number;
   /** Number of the event that will follow the stored ones. */
   next: number;
-  /** Whether there was no room for the answer, so that it is not kept. */
+  /** Whether the entries of the answer are not kept, because there was no room for them. */
   isLost: boolean;
-  /** `facts` and `head` are undefined in a read after an event, because the follower has both already. */
+  /** Undefined in a read after an event, because the follower has them already. */
   facts: RequestFacts | undefined;
+  /** Undefined until it is known, and in a read after an event, because the follower has it already. */
   head: AnswerHead | undefined;
-  /** The entries that were read; more may follow. The first entry may have events that are older than requested. */
+  /** The entries that were read; more may follow. The first entry may also contain events before the requested ones. */
   entries: AnswerPiece[];
 }
 
 /**
- * The answers to requests with an idempotency key, while they are made and for a while afterwards. A key belongs to its owner, so the same
- * text sent by another owner is another key. Answers are sealed with a key of the owner. Every method throws RouterError
+ * The answers to requests with an idempotency key, while they are made and for ten minutes afterwards. A key belongs to its owner: the same
+ * text from another owner is another key. Answers are sealed with a key of the owner. Every method throws RouterError
  * `store_unavailable` when Redis does not answer.
  */
 export class IdempotentAnswers {
@@ -104,7 +105,7 @@ export class IdempotentAnswers {
   readonly #prefix: string;
   readonly #bounds: IdempotencyBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
-  /** When the connection to Redis was last established, ms of `performance.now()`. */
+  /** When the connection to Redis was last established, by `performance.now()`. */
   #connectedSince = Number.NEGATIVE_INFINITY;
 
   /** @param prefix start of all names in Redis */
@@ -127,8 +128,8 @@ export class IdempotentAnswers {
 
   /**
    * Claims an idempotency key.
-   * @param isResumed whether the request continues an answer, and is never executed
-   * @param attempt id of the execution; a claim that is repeated because the reply was lost passes the same id
+   * @param isResumed whether the request resumes an answer; such a request is never executed
+   * @param attempt id of the execution. A claim that is repeated, because its reply was lost, passes the same id.
    * @throws RouterError `rate_limit_exceeded` if the owner has too many keys, or there is no room for another key
    */
   async claim(
@@ -150,38 +151,38 @@ export class IdempotentAnswers {
       ...bounds,
       wasAway: this.#wasRecentlyAway,
     };
-    const texts = [this.#sealer(owner).seal(JSON.stringify(facts))];
+    const texts = [this.#getSealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     switch (outcome) {
       case 'claimed':
         return { outcome, execution: ownExecution, number: Number(rest[0]) };
       case 'taken': {
-        const [state, other = '', sealed = '', repetitions] = rest;
-        const execution = { owner, id, attempt: other };
+        const [state, otherAttempt = '', sealed = '', repetitions] = rest;
+        const execution = { owner, id, attempt: otherAttempt };
         return {
           outcome,
           execution,
           isOver: state === 'over',
-          facts: unsealJson(this.#sealer(owner), sealed) as RequestFacts,
+          facts: unsealJson(this.#getSealer(owner), sealed) as RequestFacts,
           repetitions: Number(repetitions),
         };
       }
       case 'unknown':
         return { outcome };
       default: {
-        const message = 'There are too many idempotency keys that are known at once; each is for ten minutes.';
+        const message = 'Too many idempotency keys are in use. Each key is kept for ten minutes.';
         throw new RouterError('rate_limit_exceeded', message, { retryAfter: 10 });
       }
     }
   }
 
   /**
-   * Adds events, status and headers, or endpoint and digest of the request to an answer.
+   * Adds an entry to an answer.
    * @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key
    */
   async append(execution: ExecutionRef, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
-    const outcome = await appendEvents.run(this.#redis, await this.#entryInput(execution, entry));
+    const outcome = await appendEvents.run(this.#redis, await this.#toScriptInput(execution, entry));
     return outcome === 1 ? 'kept' : outcome === -1 ? 'lost' : 'superseded';
   }
 
@@ -196,11 +197,11 @@ export class IdempotentAnswers {
 
   /**
    * Ends an execution.
-   * @param end `cut` for an answer whose connection was closed before its end
-   * @param isFree whether the next request with the key is executed instead of getting this answer
+   * @param end `cut` if the connection was closed before the end of the answer
+   * @param isFree whether the next request with the key is executed; otherwise it gets this answer
    */
   async finish(execution: ExecutionRef, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
-    const { args, texts } = await this.#entryInput(execution, entry);
+    const { args, texts } = await this.#toScriptInput(execution, entry);
     await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: answerKeepMs }, texts });
   }
 
@@ -215,12 +216,12 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Reads the part of an answer after an event, and registers a follower as waiting for more.
+   * Reads the part of an answer after an event. Registers the follower as waiting for more.
    * @param after number of the event; -1 for the whole answer
    * @returns undefined if the answer no longer exists
    */
   async read(execution: ExecutionRef, follower: string, after: number): Promise<AnswerPart | undefined> {
-    const bounds = { most: entriesAtOnce, maxBytes: bytesAtOnce };
+    const bounds = { maxEntries: maxEntriesPerRead, maxBytes: maxBytesPerRead };
     const args = { ...execution, follower, followerMs, after, ...bounds, wasAway: this.#wasRecentlyAway };
     const reply = await readAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...args } });
     const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
@@ -228,15 +229,15 @@ export class IdempotentAnswers {
       : [];
     if (state === undefined) return undefined;
     // The sealer is derived once for all texts, because deriving it takes as long as opening a sealed text.
-    const sealer = this.#sealer(execution.owner);
-    const open = (sealed = ''): unknown => (sealed === '' ? undefined : unsealJson(sealer, sealed));
+    const sealer = this.#getSealer(execution.owner);
+    const openJson = (sealed = ''): unknown => (sealed === '' ? undefined : unsealJson(sealer, sealed));
     return {
       state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : toAnswerEnd(kind),
       number: Number(number),
       next: Number(next),
       isLost: isLost === '1',
-      facts: open(facts) as RequestFacts | undefined,
-      head: open(head) as AnswerHead | undefined,
+      facts: openJson(facts) as RequestFacts | undefined,
+      head: openJson(head) as AnswerHead | undefined,
       entries: rest.flatMap((last, index) =>
         index % 2 === 0
           ? [{ last: Number(last), bytes: sealer.unsealBytes(rest[index + 1] ?? '') ?? throwUnreadable() }]
@@ -245,25 +246,26 @@ export class IdempotentAnswers {
     };
   }
 
-  /** Removes a follower from those that wait for an answer. */
+  /** Ends the wait of a follower for an answer. */
   async leave({ owner, id }: ExecutionRef, follower: string): Promise<void> {
     await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
-  /** Whether leases may have run out only because Redis was unavailable, so that nobody could renew them. */
+  /** Whether leases may have run out because Redis was unavailable and nobody could renew them. */
   get #wasRecentlyAway(): boolean {
     return performance.now() - this.#connectedSince < leaseMs;
   }
 
-  async #entryInput(execution: ExecutionRef, { from, last, bytes, head, facts }: AnswerEntry) {
+  async #toScriptInput(execution: ExecutionRef, { from, last, bytes, head, facts }: AnswerEntry) {
     const { answerBytes, ownerBytes, totalBytes } = this.#bounds;
-    const sealer = this.#sealer(execution.owner);
-    const json = (value: object | undefined): string => (value === undefined ? '' : sealer.seal(JSON.stringify(value)));
-    const texts = [bytes === undefined ? '' : await sealer.sealBytes([bytes]), json(head), json(facts)];
+    const sealer = this.#getSealer(execution.owner);
+    const sealJson = (value: object | undefined): string =>
+      value === undefined ? '' : sealer.seal(JSON.stringify(value));
+    const texts = [bytes === undefined ? '' : await sealer.sealBytes([bytes]), sealJson(head), sealJson(facts)];
     return { args: { prefix: this.#prefix, ...execution, from, last, answerBytes, ownerBytes, totalBytes }, texts };
   }
 
-  #sealer(owner: string): Sealer {
+  #getSealer(owner: string): Sealer {
     const sealer = this.#keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;

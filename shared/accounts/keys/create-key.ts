@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
-import { permittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
+import { findPermittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { generateKey } from './generate-key.ts';
 
@@ -17,7 +17,7 @@ export interface CreatedKey {
   record: KeyRecord;
 }
 
-/** Runs one Argon2 computation at a time, however fast people make keys, because this process also has to verify keys. */
+/** Runs one Argon2 computation at a time, however many keys are made, because this process must also verify keys. */
 const hashQueue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
 /**
@@ -42,7 +42,7 @@ export async function createOwnedKey(
 
 /**
  * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both keys counts
- * together. If an administrator issues the new key, it cannot read what the old key has stored. Throws the errors of `createKey`.
+ * together. If an administrator issues the new key, the new key cannot read what the old key has stored. Throws the errors of `createKey`.
  * @returns the new key, or why none was created; `not usable` if the old key is revoked, expired, replaced or unknown
  */
 export async function rotateKey(
@@ -51,10 +51,11 @@ export async function rotateKey(
   { createdBy, issuedBy, overlapMs }: { createdBy: string; issuedBy?: string | undefined; overlapMs: number },
 ): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
   const { kind, name, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
-  const priority = permittedClass(old);
+  const priority = findPermittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { rawKey, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  // The newest of all usable keys whose use counts together represents them. So the new key is the newer one even within one millisecond.
+  // Of all usable keys that count together, the newest key represents the others. So the new key must be newer, even within one
+  // millisecond.
   const createdAt = Math.max(record.createdAt, old.createdAt + 1);
   const key = { rawKey, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
@@ -66,7 +67,7 @@ export async function rotateKey(
   return outcome === 'created' ? key : outcome;
 }
 
-/** Creates the first router key of a cluster; undefined if any process has ever made a router key before. */
+/** Creates the first router key of a cluster. Returns undefined if a router key was ever made before. */
 export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey | undefined> {
   if (await store.hasHadRouterKey()) return undefined;
   const key = await prepareKey({ kind: 'router', name: 'first key', class: 'normal' });
@@ -87,9 +88,9 @@ async function prepareKey(settings: NewKey): Promise<CreatedKey> {
   return { rawKey, record };
 }
 
-async function hashInQueue(maker: string, secret: string): Promise<string> {
+async function hashInQueue(creator: string, secret: string): Promise<string> {
   try {
-    return await hashQueue.run(maker, () => hashKeySecret(secret));
+    return await hashQueue.run(creator, () => hashKeySecret(secret));
   } catch (error) {
     if (!(error instanceof QueueFullError)) throw error;
     const message = 'Too many keys are being made. Please try again soon.';

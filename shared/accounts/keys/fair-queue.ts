@@ -4,17 +4,17 @@ export class QueueFullError extends Error {
 }
 
 export interface FairQueueLimits {
-  /** Maximum of tasks that run at the same time. */
+  /** Maximum number of tasks that run at the same time. */
   concurrency: number;
-  /** Maximum of one owner's tasks that wait. */
+  /** Maximum number of one owner's tasks that wait. */
   waitingPerOwner: number;
-  /** Maximum of tasks that wait. */
+  /** Maximum number of tasks that wait. */
   waiting: number;
 }
 
 /**
- * Runs expensive tasks a few at a time and serves their owners in rotation, one task each. An owner with many tasks delays another owner by
- * one task at most.
+ * Runs expensive tasks, a few at a time. Serves the owners of tasks in rotation, one task each. An owner with many tasks delays another
+ * owner by one task at most.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
@@ -28,7 +28,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs `work` when it is the turn of its owner, and returns its outcome.
+   * Runs `work` as soon as the rotation reaches it, and returns its result.
    * @throws QueueFullError at once, if too many tasks wait
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -53,7 +53,7 @@ export class FairQueue {
     });
   }
 
-  /** Begins a task of the next owner in place of a finished task. The owner then goes to the end of the queue. */
+  /** Begins a task of the next owner after a task has finished. That owner then goes to the end of the queue. */
   #startNext(): void {
     const [next] = this.#waitingTasks;
     if (next === undefined) {

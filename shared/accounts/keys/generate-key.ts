@@ -10,8 +10,8 @@ export interface GeneratedKey {
 /** Generates a random key of a kind. Stores nothing. */
 export function generateKey(kind: KeyKind): GeneratedKey {
   const { word, separator } = keySpelling[kind];
-  const id = randomText(idLength);
-  const random = randomText(randomLength);
+  const id = generateText(idLength);
+  const random = generateText(randomLength);
   const unchecked = `${word}${separator}${id}${separator}${random}`;
   const checksum = computeKeyChecksum(unchecked);
   return { rawKey: unchecked + checksum, id, secret: random + checksum };
@@ -19,10 +19,10 @@ export function generateKey(kind: KeyKind): GeneratedKey {
 
 /** Generates a random id of a person, a team or an invitation, in the form of a key's id. */
 export function generateId(): string {
-  return randomText(idLength);
+  return generateText(idLength);
 }
 
-/** Makes one character of each random byte. Every character is equally likely, because 32 divides 256. */
-function randomText(length: number): string {
+/** Converts each random byte to one character. All characters are equally likely, because 32 divides 256. */
+function generateText(length: number): string {
   return Array.from(randomBytes(length), (byte) => keyAlphabet.charAt(byte % 32)).join('');
 }

@@ -8,7 +8,7 @@ export function hashKeySecret(secret: string): Promise<string> {
   return hash(secret, { type: argon2id, ...cost });
 }
 
-/** Returns whether a hash was computed with another cost than new hashes are. */
+/** Returns whether the cost of a hash differs from the cost of new hashes. */
 export function hasOtherCost(phc: string): boolean {
   return needsRehash(phc, cost);
 }

@@ -10,8 +10,8 @@ export interface RefusedKey {
 }
 
 /**
- * The refusal of a raw key. Clients receive the same error for every reason. If a key with the id in the raw key exists, but was revoked,
- * has expired or has another secret, the refusal is counted for that key.
+ * The refusal of a raw key. Clients receive the same error for every reason. The refusal is counted for the key with the id in the raw key,
+ * if there is such a key.
  */
 export class InvalidKeyError extends RouterError {
   override name = 'InvalidKeyError';

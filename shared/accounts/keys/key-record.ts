@@ -4,7 +4,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
-import { isShutOut, usableName } from '../people/user.ts';
+import { isShutOut, usableNamePattern } from '../people/user.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
@@ -32,21 +32,27 @@ export const keyRecordSchema = z.object({
    */
   issuedBy: z.string().optional(),
   /**
-   * Only in issued keys: the id that owns what the key stores, in place of the key's owner. It is the id of this key or, if the owner has
-   * rotated an issued key, that key's `storesAs`.
+   * Only in issued keys: the id that owns what the key stores, in place of the key's owner. It is the id of this key or, in a key with
+   * which the owner has replaced an issued key, the `storesAs` of the issued key.
    */
   storesAs: z.string().optional(),
   /** When the key expires. From then on, it is refused. */
   expiresAt: z.coerce.number().optional(),
   /** Names of models that the key may request; absent: all. */
   models: storedJson(z.array(z.string())).optional(),
-  /** Tiers that may serve the key; absent: all. If this release defines none of the stored tiers, the list is empty and no tier may. */
+  /**
+   * Tiers that may serve the key; absent: all. If this release defines none of the stored tiers, the list is empty, and no tier may serve
+   * the key.
+   */
   tiers: storedList(tiers).optional(),
   /** Tools that the key may list and call: names, and `<server>/*` for all tools of an MCP server; absent: all. */
   tools: storedJson(z.array(z.string())).optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
-  /** The settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>` for a single limit. */
+  /**
+   * The settings that only an administrator may change, because an administrator has set them: names of fields, and `limits.<name>` for a
+   * single limit.
+   */
   adminSet: storedJson(z.array(z.string())).optional(),
   /** Present if the key's requests are recorded. A value that cannot be read counts as absent. */
   records: storedJson(recordingSwitchSchema).optional().catch(undefined),
@@ -100,7 +106,7 @@ export interface KeyOwner {
   /** Present for a team if the requests of all its keys are recorded. */
   records?: RecordingSwitch;
   isAdmin?: true;
-  /** Present for a person without a password, who can sign in only at a provider, if anywhere. */
+  /** Present for a person without a password. Such a person can sign in only at a provider. */
   hasNoPassword?: true;
 }
 
@@ -125,7 +131,9 @@ export interface KeyIdentity {
   readonly tiers: readonly Tier[] | undefined;
   /** Tools that the key may list and call, see `readToolPermits`; undefined: all. */
   readonly tools: readonly string[] | undefined;
-  /** The limits that apply to a request with this key: the limits of the key and the limits of its owner, as far as they have limits. */
+  /**
+   * The limits of the key and the limits of its owner, which all apply to each request with this key. A party without limits is left out.
+   */
   readonly limits: readonly PartyLimits[];
   /** See `weightSchema`; undefined: 1. */
   readonly weight?: number | undefined;
@@ -147,30 +155,33 @@ export function storeOwnerOf({
   return storesAs;
 }
 
-/** Returns whether a key is neither revoked nor expired at a time and, if it has an owner, the owner exists and is not blocked. */
+/**
+ * Returns whether a key can be used at the time `now`: it is neither revoked nor expired, and its owner, if it has one, exists and is not
+ * blocked.
+ */
 export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now: number): boolean {
   if (revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)) return false;
   return ownerId === undefined || owner?.isBlocked === false;
 }
 
-/** Returns the party that the use of a key is counted for: the key itself, or the first key in its chain of replacements. */
-export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
+/** Returns the party whose use a key's requests count as: the key itself, or the first key in its chain of replacements. */
+export function toKeyParty({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
   return `key:${countedAs}`;
 }
 
 /**
- * Returns the keys that can be used at the time `now`, by party. Of several keys with the same party, returns the newest one.
+ * Returns the keys that can be used at the time `now`, by party. If several keys have the same party, returns the newest of them.
  * @param keys in the order of their creation
  */
 export function findLiveKeysByParty(keys: readonly FoundKey[], now: number): ReadonlyMap<`key:${string}`, FoundKey> {
-  return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [partyOfKey(key), key]));
+  return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [toKeyParty(key), key]));
 }
 
 /**
- * Returns the class that a key may use. For a key with an owner, `high` counts only if the owner's ceiling has `high` as maximum, an
- * administrator has set the class, or the owner is an administrator. Otherwise, it becomes `normal`.
+ * Returns the class that a key may use. A key with an owner may use `high` only if the owner's ceiling permits `high`, an administrator has
+ * set the class of the key, or the owner is an administrator. Otherwise its class becomes `normal`.
  */
-export function permittedClass({ class: priority, kind, owner, adminSet = [] }: FoundKey): PriorityClass {
+export function findPermittedClass({ class: priority, kind, owner, adminSet = [] }: FoundKey): PriorityClass {
   if (priority !== 'high' || kind === 'router' || owner === undefined) return priority;
   const { ceiling, isAdmin = false } = owner;
   return isAdmin || ceiling?.maxClass === 'high' || adminSet.includes('class') ? priority : 'normal';
@@ -180,11 +191,11 @@ export function permittedClass({ class: priority, kind, owner, adminSet = [] }: 
  * Returns the identity of a key, within the ceiling of its owner.
  * @param priority the class of the key
  */
-export function identityOfKey(found: FoundKey, priority: PriorityClass = permittedClass(found)): KeyIdentity {
+export function identityOfKey(found: FoundKey, priority: PriorityClass = findPermittedClass(found)): KeyIdentity {
   const { id, kind, name, class: _, ...key } = found;
   const { ownerId, owner, storesAs, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];
-  if (hasLimits(key.limits)) limits.push({ party: partyOfKey({ id, ...key }), limits: key.limits });
+  if (hasLimits(key.limits)) limits.push({ party: toKeyParty({ id, ...key }), limits: key.limits });
   if (ownerId !== undefined && kind !== 'router' && hasLimits(owner?.limits)) {
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
@@ -221,18 +232,18 @@ export function hasLimits(limits: Limits | undefined): limits is Limits {
   return limits !== undefined && Object.keys(limits).length > 0;
 }
 
-/** The name of a key: 1 to 100 characters, none of which could move a terminal's cursor or hide text. */
+/** The name of a key: 1 to 100 characters. No character can move a terminal's cursor or hide text. */
 export const keyNameSchema = z
   .string()
   .trim()
   .min(1, 'a key needs a name')
   .max(100, 'a name has 100 characters at most')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters')
-  .regex(usableName, 'this cannot be a name');
+  .regex(usableNamePattern, 'this cannot be a name');
 
 export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
-/** Returns a key as it may be shown: everything but the middle of the secret, `rtr_0123456789ab_4fgh…89ab`. */
+/** Returns a key in a form that may be shown, without the middle of the secret: `rtr_0123456789ab_4fgh…89ab`. */
 export function maskKey({ kind, id, firstFour, lastFour }: KeyRecord): string {
   const { word, separator } = keySpelling[kind];
   return `${word}${separator}${id}${separator}${firstFour}…${lastFour}`;

@@ -23,7 +23,7 @@ const createKey = new RedisScript(isStoreRead, new URL('lua/create-key.lua', imp
 const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.url));
 const revokeKey = new RedisScript(isStoreRead, new URL('lua/revoke-key.lua', import.meta.url));
 
-/** Maximum of keys of one person or team, including keys that cannot be used any more. */
+/** Maximum number of keys of one person or team, including keys that cannot be used any more. */
 const maxKeysPerOwner = 200;
 
 export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
@@ -42,7 +42,8 @@ export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';
 
 /**
  * The records of all keys, in Redis. The record of a revoked key stays, so that the key can still be named. If an owner has 200 keys, a new
- * key replaces the oldest one that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in time.
+ * key takes the place of the oldest key that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in
+ * time.
  */
 export class KeyStore {
   readonly #redis: Redis;
@@ -82,11 +83,11 @@ export class KeyStore {
 
   /** Returns the kind and the owner of each key that exists, by id, even if the rest of its record cannot be read. */
   async readOwners(ids: readonly string[]): Promise<Map<string, { kind: string; ownerId: string | undefined }>> {
-    const found = await mapInPages(ids, async (id) => {
+    const entries = await mapInPages(ids, async (id) => {
       const [kind, ownerId] = await callRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'ownerId'));
       return typeof kind === 'string' ? ([[id, { kind, ownerId: ownerId ?? undefined }]] as const) : [];
     });
-    return new Map(found.flat());
+    return new Map(entries.flat());
   }
 
   /** Returns every key that can be read, oldest first. */
@@ -113,7 +114,7 @@ export class KeyStore {
   /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    // Reads only one field of each key, because few keys expire soon. The records of these few keys are then read as a whole.
+    // First reads only one field of each key, because few keys expire soon. Then reads the whole records of these few keys.
     const expiries = await mapInPages(ids, (id) => callRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
       ids.filter((_, index) => {
@@ -123,7 +124,7 @@ export class KeyStore {
     );
   }
 
-  /** Returns the router keys with a name that can be read, oldest first. Of all other keys, only kind and name are read. */
+  /** Returns the router keys with the name `name` that can be read, oldest first. Reads only the kind and the name of all other keys. */
   async listRouterKeys(name: string): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
     const named = await mapInPages(ids, async (id) => {
@@ -164,21 +165,20 @@ export class KeyStore {
 
   /**
    * Changes the fields in `change`; the value undefined removes a field.
-   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if its revision is not `ifRevision`
+   * @returns `over` if the key is revoked or replaced; `stale` if its revision is not `ifRevision`; in both cases, nothing was changed
    */
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
     const { limits } = change;
-    const stored = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
+    const storedLimits = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const args = { ifRevision, removed, fields: toStoredFields({ ...change, limits: stored }) };
+    const args = { ifRevision, removed, fields: toStoredFields({ ...change, limits: storedLimits }) };
     return (await changeKey.run(this.#redis, { keys: [name], args })) as KeyChangeOutcome;
   }
 
   /**
    * Revokes a key for good, and cancels the batches that were created with it. A key without an owner, and an issued key, own what they
-   * store. This content is removed once no other key can read it any more. Other keys are those that replaced this key, and those that it
-   * replaced.
+   * store. This content is removed once no other key of the same chain of replacements can read it any more.
    */
   async revoke(id: string, now: number): Promise<Revocation> {
     const { key, keysOf } = this.#names;
@@ -190,7 +190,7 @@ export class KeyStore {
     });
     const [outcome, ...unreadStores] = reply as [number, ...string[]];
     if (outcome === -1) return 'unknown';
-    // A key that was revoked before gets this step, too, because Redis may have become unavailable before it.
+    // This step is repeated for a key that was revoked before, because Redis may have become unavailable after that revocation.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
     for (const store of unreadStores) {
       await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
@@ -232,11 +232,11 @@ export class KeyStore {
       oldExpiresAt: old?.until,
       maxPerOwner: maxKeysPerOwner,
       keyPrefix: key(''),
-      fields: toStoredFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
+      fields: toStoredFields(old === undefined ? record : { ...pickIdentityFields(record), class: old.priority }),
     };
-    const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
-    // Removes what was stored by the old key that was removed to make room.
-    if (orphan !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, orphan);
+    const [outcome = '', unreadStore] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
+    // A key was removed to make room, and nobody can read its content any more.
+    if (unreadStore !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, unreadStore);
     return outcome;
   }
 
@@ -249,7 +249,7 @@ export class KeyStore {
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned with a blocked owner. */
+  /** Returns the keys that can be read. A key whose owner cannot be read gets a blocked owner. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
     return mapInPages(records, async (record) => {
@@ -263,7 +263,7 @@ export class KeyStore {
 }
 
 /** Returns the fields of a record that a new key does not inherit from the key that it replaces. */
-function identityFields({
+function pickIdentityFields({
   id,
   hash,
   firstFour,

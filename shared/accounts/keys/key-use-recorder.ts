@@ -7,8 +7,8 @@ const writeAfterMs = 5_000;
 const maxKeys = 10_000;
 
 /**
- * Records when keys are used, to the minute. Requests do not wait for the record. Uses are written together after five seconds, at most
- * once a minute per key. Uses are lost while Redis is unavailable.
+ * Records when keys are used, to the minute. Requests do not wait for this. Uses are collected for five seconds and written together, at
+ * most once a minute for each key. While Redis is unavailable, uses are lost.
  */
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;

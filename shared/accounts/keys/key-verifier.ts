@@ -12,13 +12,13 @@ import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
 export interface KeyVerifierOptions {
-  /** Maximum of Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
+  /** Maximum number of Argon2 computations at once. Default: one less than the machine has cores, at least 1 and at most 3. */
   concurrency?: number;
-  /** Maximum of verified keys in memory. Default 10,000. */
+  /** Maximum number of verified keys in memory. Default 10,000. */
   maxKnown?: number;
-  /** Milliseconds after the record of a key was read until it is read again. Default 30 s. */
+  /** Milliseconds after which the record of a key is read again. Default 30 s. */
   freshMs?: number;
-  /** Milliseconds after the record of a key was read for which the key stays valid while the store is unavailable. Default 1 h. */
+  /** Milliseconds for which a key stays valid after its record was read, while the store is unavailable. Default 1 h. */
   graceMs?: number;
   /** Compares a secret with the hash of its record. Default: Argon2. */
   matchesHash?: (hash: string, secret: string) => Promise<boolean>;
@@ -28,11 +28,13 @@ const maxWrongKeys = 10_000;
 const wrongKeyMs = 10_000;
 const storeRetryMs = 1_000;
 /**
- * Maximum of keys that are verified at once. Each verification keeps the requests with its key waiting. The maximum is twice the number of
- * keys that may wait for an Argon2 computation.
+ * Maximum number of keys that are verified at once. Requests with a key wait for its verification. The maximum is twice the number of keys
+ * that may wait for an Argon2 computation.
  */
 const maxVerifications = 512;
-/** Maximum of reads of the store at once for texts that are no keys. The refusals of further such texts are counted for no key. */
+/**
+ * Maximum number of simultaneous reads of the store for texts that are no keys. Refusals of further such texts are not counted for any key.
+ */
 const maxMistypedReads = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
@@ -65,10 +67,11 @@ interface Verification {
 /**
  * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
  * process costs a read of the store and an Argon2 computation. Callers with the same key share the read and the computation. Different keys
- * are served in rotation, so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes
- * are, it is replaced.
+ * are served in rotation, so that a flood of wrong keys delays nobody for long. A hash whose cost differs from the cost of new hashes is
+ * replaced.
  *
- * Raw keys are recognised by a digest that is keyed with a secret of this process. So nothing in its memory can be used to sign in.
+ * Raw keys are recognised by a digest that is keyed with a secret of this process. So nothing in the memory of this process can be used to
+ * sign in.
  */
 export class KeyVerifier {
   readonly #store: KeySource;
@@ -77,13 +80,13 @@ export class KeyVerifier {
   readonly #matchesHash: (hash: string, secret: string) => Promise<boolean>;
   readonly #queue: FairQueue;
   readonly #digestKey = randomBytes(32).toString('base64');
-  /** Verified keys by id. Only one secret is right for an id, so any other secret is known to be wrong. */
-  readonly #known: LRUCache<string, KnownKey>;
+  /** Verified keys by id. An id has only one right secret, so every other secret is wrong without a further check. */
+  readonly #knownKeys: LRUCache<string, KnownKey>;
   /**
-   * Wrong raw keys by digest: until when each is refused without a verification, and the key that has its id. They are not in `#known`, so
-   * that they never evict verified keys.
+   * Wrong raw keys by digest: the time until which each is refused without a verification, and the key that has its id. They are not in
+   * `#knownKeys`, so that they never evict verified keys.
    */
-  readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: maxWrongKeys });
+  readonly #wrongKeys = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: maxWrongKeys });
   #timesMarkedStale = 0;
   /** Number of current reads of the store for texts that are no keys. */
   #mistypedReads = 0;
@@ -96,7 +99,7 @@ export class KeyVerifier {
     this.#graceMs = options.graceMs ?? 3_600_000;
     this.#matchesHash = options.matchesHash ?? verifyArgon2;
     this.#queue = new FairQueue({ concurrency, ...waitingLimits });
-    this.#known = new LRUCache({ max: maxKnown });
+    this.#knownKeys = new LRUCache({ max: maxKnown });
   }
 
   /**
@@ -109,28 +112,29 @@ export class KeyVerifier {
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
     if (key === undefined) return this.#refuseMistyped(rawKey);
-    const digest = this.#digest(rawKey);
-    const known = this.#known.get(key.id);
+    const digest = this.#computeDigest(rawKey);
+    const known = this.#knownKeys.get(key.id);
     if (known !== undefined) {
       if (performance.now() >= known.trustedUntil) return this.#verifyStale(rawKey, key.id, known);
       if (timingSafeEqual(known.digest, Buffer.from(digest))) return known.identity;
       throw new InvalidKeyError(known.identity);
     }
-    const wrong = this.#wrong.get(digest);
+    const wrong = this.#wrongKeys.get(digest);
     if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
     return this.#verifyUnknown(key, digest);
   }
 
   /**
-   * Removes a key, or all keys of a person or team, from memory, because a change of it was published. The next use reads the store.
+   * Removes a key, or all keys of a person or team, from memory, because a change was published. The next use of each key reads the store.
    * @param changed a key's id, `user:<id>` or `team:<id>`
    */
   drop(changed: string): void {
     const [, ownerId] = /^(?:user|team):(.*)$/.exec(changed) ?? [];
-    if (ownerId === undefined) this.#known.delete(changed);
+    if (ownerId === undefined) this.#knownKeys.delete(changed);
     else
-      for (const [id, { identity }] of this.#known.entries()) if (identity.ownerId === ownerId) this.#known.delete(id);
-    this.#wrong.clear();
+      for (const [id, { identity }] of this.#knownKeys.entries())
+        if (identity.ownerId === ownerId) this.#knownKeys.delete(id);
+    this.#wrongKeys.clear();
     for (const { verification } of this.#verifications.values()) {
       // The owner of a key that is being verified is not known yet.
       if (ownerId !== undefined || verification.id === changed) verification.hasChanged = true;
@@ -140,23 +144,23 @@ export class KeyVerifier {
   /** Makes the next use of every key read its record again, because published changes may have been missed. */
   markStale(): void {
     this.#timesMarkedStale++;
-    this.#known.forEach((known) => {
+    this.#knownKeys.forEach((known) => {
       known.trustedUntil = 0;
     });
-    this.#wrong.clear();
+    this.#wrongKeys.clear();
     for (const { verification } of this.#verifications.values()) verification.hasChanged = true;
   }
 
   /**
-   * Refuses a text that is no key. If the text has the id of a key, the refusal is counted for that key, as its secret was probably
+   * Refuses a text that is no key. If the text has the id of a key, the refusal is counted for that key, because its secret was probably
    * mistyped.
    */
   #refuseMistyped(rawKey: string): Promise<never> {
     const key = parseKeyForm(rawKey);
-    const known = key && this.#known.get(key.id);
+    const known = key && this.#knownKeys.get(key.id);
     if (!key || known) throw new InvalidKeyError(known?.identity);
-    const digest = this.#digest(rawKey);
-    const wrong = this.#wrong.get(digest);
+    const digest = this.#computeDigest(rawKey);
+    const wrong = this.#wrongKeys.get(digest);
     if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
     if (this.#mistypedReads >= maxMistypedReads) throw new InvalidKeyError(undefined);
     return this.#refuseForKey(key.id, digest);
@@ -168,11 +172,11 @@ export class KeyVerifier {
     const record = await this.#store.find(id).catch(() => undefined);
     this.#mistypedReads -= 1;
     const refusal = new InvalidKeyError(record);
-    this.#wrong.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
+    this.#wrongKeys.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
     throw refusal;
   }
 
-  #digest(rawKey: string): string {
+  #computeDigest(rawKey: string): string {
     return hash('sha256', this.#digestKey + rawKey, 'base64url');
   }
 
@@ -199,29 +203,29 @@ export class KeyVerifier {
       const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
       if (!isAway || error.code !== 'store_unavailable' || now - known.readAt >= this.#graceMs) throw error;
       if (Date.now() >= known.expiresAt) {
-        this.#known.delete(id);
+        this.#knownKeys.delete(id);
         throw new InvalidKeyError(known.identity);
       }
-      known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
+      known.trustedUntil = computeTrustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // If the key was marked stale meanwhile, the record may have been read before the change. (After `drop`, this entry is not found any
+    // If the key was marked stale meanwhile, the record may have been read before the change. (After `drop`, nobody finds this entry any
     // more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
-      this.#known.delete(id);
+      this.#knownKeys.delete(id);
       return;
     }
     known.identity = identityOfKey(record);
     known.expiresAt = record.expiresAt ?? Infinity;
     known.readAt = now;
-    known.trustedUntil = trustedUntil(this.#freshMs, known.expiresAt);
+    known.trustedUntil = computeTrustedUntil(this.#freshMs, known.expiresAt);
   }
 
   #verifyUnknown(key: ParsedKey, digest: string): Promise<KeyIdentity> {
     const underWay = this.#verifications.get(digest);
     if (underWay !== undefined) return underWay.outcome;
-    if (this.#verifications.size >= maxVerifications) throw overloadedError();
+    if (this.#verifications.size >= maxVerifications) throw createOverloadedError();
     const verification = { id: key.id, hasChanged: false };
     const outcome = this.#prove(key, digest, verification).finally(() => {
       this.#verifications.delete(digest);
@@ -243,7 +247,7 @@ export class KeyVerifier {
       if (verification.hasChanged) continue;
       if (!isUsableRecord || record.hash !== provenHash) {
         const refusal = new InvalidKeyError(record);
-        this.#wrong.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
+        this.#wrongKeys.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
         throw refusal;
       }
       const identity = identityOfKey(record);
@@ -254,10 +258,10 @@ export class KeyVerifier {
         identity,
         expiresAt,
         readAt: now,
-        trustedUntil: trustedUntil(this.#freshMs, expiresAt),
+        trustedUntil: computeTrustedUntil(this.#freshMs, expiresAt),
         refreshing: undefined,
       };
-      this.#known.set(key.id, known);
+      this.#knownKeys.set(key.id, known);
       if (hasOtherCost(record.hash)) void this.#replaceHash(key, known);
       return identity;
     }
@@ -269,30 +273,30 @@ export class KeyVerifier {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
       if (await this.#store.replaceHash(id, known.hash, hash)) known.hash = hash;
     } catch {
-      // The old hash stays, which works as well. The next process to which the key is new tries again.
+      // The old hash stays, and still works. The next process that verifies the key anew tries again.
     }
   }
 
   async #matchesInQueue({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // While this secret waited, another one was found to be right. So this one is wrong: callers with the same key share a
-        // verification.
-        if (this.#known.peek(id)?.hash === phc) return false;
+        // Another secret of this id was verified while this secret waited. So this secret is wrong, because callers with the same secret
+        // share one verification.
+        if (this.#knownKeys.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });
     } catch (error) {
-      throw error instanceof QueueFullError ? overloadedError(error) : error;
+      throw error instanceof QueueFullError ? createOverloadedError(error) : error;
     }
   }
 }
 
 /** Returns the time of performance.now() until which a key is trusted: `ms` milliseconds from now, or its expiry if that is earlier. */
-function trustedUntil(ms: number, expiresAt: number): number {
+function computeTrustedUntil(ms: number, expiresAt: number): number {
   return performance.now() + Math.min(ms, expiresAt - Date.now());
 }
 
-function overloadedError(cause?: Error): RouterError {
+function createOverloadedError(cause?: Error): RouterError {
   return new RouterError('overloaded', 'Too many keys are being verified. Please try again soon.', {
     retryAfter: 2,
     cause,

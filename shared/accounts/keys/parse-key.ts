@@ -17,7 +17,7 @@ const keyPatterns = keyKinds.map((kind) => {
   return { kind, pattern: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
 });
 
-/** Parses a raw key. Returns undefined for a text that is no key, because its form or its checksum is wrong. */
+/** Parses a raw key. Returns undefined for a text whose form or checksum is wrong. */
 export function parseKey(raw: string): ParsedKey | undefined {
   const key = parseKeyForm(raw);
   return key && computeKeyChecksum(raw.slice(0, -checksumLength)) === raw.slice(-checksumLength) ? key : undefined;

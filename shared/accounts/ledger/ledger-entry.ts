@@ -1,21 +1,21 @@
 import { toAgentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
 import { findBeginning, computeExpiry, periodName, type TotalsUnit } from '../periods.ts';
 import { keyNamesScript, toKeyNameBounds } from './key-names.ts';
-import { maxIdsPerHash, olderHashes } from './request-index.ts';
-import { maxSpanOwners, ownerName, toSpanArgs } from './span-sums.ts';
+import { computeMaxIdsPerHash, maxOlderHashes } from './request-index.ts';
+import { maxSpanOwners, toOwnerName, toSpanArgs } from './span-sums.ts';
 import {
   addTotals,
   countNames,
   encodeRow,
-  zeroTotals,
+  createZeroTotals,
   otherRow,
-  totalsRowOf,
+  toTotalsRow,
   computeTotals,
   type UsageTotals,
 } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-/** The scripts that define `writeUsage`. They stand before each script that writes into the ledger. */
+/** The scripts that define `writeUsage`. They are prepended to each script that writes into the ledger. */
 export const ledgerScripts: readonly URL[] = [
   sessionScript,
   keyNamesScript,
@@ -48,13 +48,13 @@ export function toLedgerEntry(
       maxRequests,
       oldest: Date.now() - requestsKeptMs,
       keptMs: requestsKeptMs,
-      ids: records.map((record) => [record.id, ownerName(record)]),
-      idsAtOnce: maxIdsPerHash(maxRequests),
-      olderIds: olderHashes,
+      ids: records.map((record) => [record.id, toOwnerName(record)]),
+      idsAtOnce: computeMaxIdsPerHash(maxRequests),
+      olderIds: maxOlderHashes,
       maxFields,
       keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
       keyNameBounds: toKeyNameBounds(maxKeyNames),
-      totals: totalsByRow(records),
+      totals: sumByRow(records),
       maxOwners: maxSpanOwners,
       spans: toSpanArgs(records),
       sessions: toAgentSessionArgs(records, sessionsKeptMs),
@@ -76,16 +76,16 @@ function toPeriod(step: TotalsUnit, at: number): Period {
   return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
-/** Returns what requests add to each row of each day and month, in the form for the script. */
-function totalsByRow(records: readonly UsageRecord[]) {
+/** Computes what requests add to each row of each day and month, in the form for the script. */
+function sumByRow(records: readonly UsageRecord[]) {
   const rows = new Map<
     string,
     { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
   >();
-  // Nearly all requests that are written together are of one day.
+  // The periods are kept from one request to the next, because nearly all requests that are written together began on the same day.
   let periods: Period[] = [];
   for (const record of records) {
-    const totalsRow = totalsRowOf(record);
+    const totalsRow = toTotalsRow(record);
     const row = encodeRow(totalsRow);
     const day = findBeginning('day', record.at);
     if (periods[0]?.beginning !== day) periods = [toPeriod('day', day), toPeriod('month', record.at)];
@@ -100,7 +100,7 @@ function totalsByRow(records: readonly UsageRecord[]) {
           model: otherRow,
           purpose: '',
         });
-        total = { period: name, expiresAt: expiry, row, substitute, sum: zeroTotals() };
+        total = { period: name, expiresAt: expiry, row, substitute, sum: createZeroTotals() };
         rows.set(name + row, total);
       }
       addTotals(total.sum, computeTotals(record));

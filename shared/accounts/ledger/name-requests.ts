@@ -18,40 +18,40 @@ export type FindNames = (parties: readonly LimitedParty[]) => Promise<ReadonlyMa
  * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym. The pseudonym also
  * replaces the names of their keys, and their own name where it is stored as the name of a key. A deleted team is named by its id.
  */
-export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
+export function nameRequests(findNames: FindNames): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
   const known = new Map<LimitedParty, string | undefined>();
   return async (records) => {
-    const parties = records.flatMap((record): LimitedParty[] => [...partiesOf(record)]);
+    const parties = records.flatMap((record): LimitedParty[] => [...listParties(record)]);
     const unknown = [...new Set(parties)].filter((party) => !known.has(party));
     if (unknown.length > 0) {
-      const names = await namesOf(unknown);
+      const names = await findNames(unknown);
       for (const party of unknown) known.set(party, names.get(party));
     }
     return records.map(({ owner, cost, key, ...record }) => ({
       ...record,
-      key: { ...key, name: keyName(key, owner) },
-      ...(owner && { owner: { ...owner, name: nameOf(owner) } }),
-      ...(record.turn && { sessionId: sessionOf({ key, owner }, record.turn.session) }),
+      key: { ...key, name: findKeyName(key, owner) },
+      ...(owner && { owner: { ...owner, name: findOwnerName(owner) } }),
+      ...(record.turn && { sessionId: toSessionId({ key, owner }, record.turn.session) }),
       cost: toDollars(cost),
     }));
   };
 
-  function nameOf({ kind, id }: { kind: 'user' | 'team'; id: string }): string {
+  function findOwnerName({ kind, id }: { kind: 'user' | 'team'; id: string }): string {
     return known.get(`${kind}:${id}`) ?? (kind === 'user' ? deletedName(id) : id);
   }
 
-  /** The name that a person gave a key disappears with the person. */
-  function keyName(key: UsageRecord['key'], owner: UsageRecord['owner']): string {
+  /** Returns the name of a key. If the key belonged to a deleted person, returns the pseudonym of that person. */
+  function findKeyName(key: UsageRecord['key'], owner: UsageRecord['owner']): string {
     const person = personOfIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
     return person !== undefined && known.get(`user:${person}`) === undefined ? deletedName(person) : key.name;
   }
 }
 
-function sessionOf(record: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
+function toSessionId(record: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
   return computeSessionId(sessionOwnerOf(toKeyWithOwner(record)), name);
 }
 
-function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {
+function* listParties({ owner, key }: UsageRecord): Generator<LimitedParty> {
   if (owner) yield `${owner.kind}:${owner.id}`;
   const person = personOfIdentity(key.id);
   if (person) yield `user:${person.userId}`;

@@ -2,10 +2,17 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { callRedisAll } from '../redis/call-redis.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { spanName, listOwnerSuffixes, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
+import {
+  toSpanName,
+  listOwnerSuffixes,
+  entityCounts,
+  entityKinds,
+  type SpanStep,
+  type EntityCount,
+} from './span-sums.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-const readAtOnce = 48;
+const hashesAtOnce = 48;
 
 export interface SpanQuery {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
@@ -15,7 +22,8 @@ export interface SpanQuery {
 }
 
 /**
- * Reads the sums of periods that a viewer may see. An administrator gets the sums of everybody, others their own and those of their teams.
+ * Reads the sums of periods that a viewer may see. An administrator gets the sums of everybody. Everybody else gets their own sums and the
+ * sums of their teams.
  * @param onHash is called with the fields of each hash, and the position of its period in `times`
  * @throws RouterError `store_unavailable` while Redis is unavailable
  */
@@ -26,14 +34,14 @@ export async function readSpanHashes(
   onHash: (fields: Readonly<Record<string, string>>, index: number) => void,
 ): Promise<void> {
   const names = times.flatMap((time, index) =>
-    listOwnerSuffixes(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
+    listOwnerSuffixes(viewer).map((owner) => ({ index, name: `${prefix}spans:${toSpanName(step, time)}${owner}` })),
   );
-  for (let from = 0; from < names.length; from += readAtOnce) {
-    const batch = names.slice(from, from + readAtOnce);
+  for (let from = 0; from < names.length; from += hashesAtOnce) {
+    const batch = names.slice(from, from + hashesAtOnce);
     const commands = redis.pipeline();
     for (const { name } of batch) commands.hgetall(name);
-    const found = (await callRedisAll(commands)) as Readonly<Record<string, string>>[];
-    for (const [place, { index }] of batch.entries()) onHash(found[place] ?? {}, index);
+    const hashes = (await callRedisAll(commands)) as Readonly<Record<string, string>>[];
+    for (const [place, { index }] of batch.entries()) onHash(hashes[place] ?? {}, index);
   }
 }
 
@@ -43,22 +51,22 @@ export function parseCounts(text = ''): number[] | undefined {
   return counts.every(Number.isFinite) ? counts : undefined;
 }
 
-export function zeroThingCounts(): Record<ThingCount, number> {
+export function createZeroEntityCounts(): Record<EntityCount, number> {
   return { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
 }
 
-export function addThingCounts(sums: Record<ThingCount, number>, counts: readonly number[]): void {
-  for (const [place, name] of thingCounts.entries()) sums[name] += counts[place] ?? 0;
+export function addEntityCounts(sums: Record<EntityCount, number>, counts: readonly number[]): void {
+  for (const [place, name] of entityCounts.entries()) sums[name] += counts[place] ?? 0;
 }
 
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
 /**
- * Parses the field of a key into the key's id and the id of its owner. `user` is empty if the owner is no person, `team` if it is no team.
- * Undefined for other fields.
+ * Parses the field of a key: the id of the key, and the id of its owner as `user` or `team`. The other of the two is empty, or both are if
+ * the key has no owner. Returns undefined for other fields.
  */
 export function parseKeyField(field: string): { key: string; user: string; team: string } | undefined {
-  if (!field.startsWith(thingKinds.key)) return undefined;
+  if (!field.startsWith(entityKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));
   return data && { key: data[0], user: data[1], team: data[2] };
 }

@@ -1,19 +1,26 @@
 import type { Redis } from 'ioredis';
 import { computePercentiles, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
 import { computeNamedPeriod, unitMs, listBeginnings, type NamedPeriod, type Period } from '../periods.ts';
-import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHashes } from './span-hashes.ts';
-import { thingKinds, timeLetters, wholeField, type SpanStep, type ThingCount, type ThingKind } from './span-sums.ts';
-import { addTotals, countNames, zeroTotals, type UsageTotals } from './totals.ts';
+import { addEntityCounts, parseCounts, parseKeyField, createZeroEntityCounts, readSpanHashes } from './span-hashes.ts';
+import {
+  entityKinds,
+  timeLetters,
+  totalsField,
+  type SpanStep,
+  type EntityCount,
+  type EntityKind,
+} from './span-sums.ts';
+import { addTotals, countNames, createZeroTotals, type UsageTotals } from './totals.ts';
 import type { UsageViewer } from './usage-record.ts';
 
-/** The periods that can be read, each with the step of its sums. */
+/** The named periods for which `readSpan` reads sums. The value is the step of the sums. */
 export const usageSpans = { '1h': 'minutes', '24h': 'hour', '7d': 'hour' } as const satisfies Partial<
   Record<NamedPeriod, SpanStep>
 >;
 export type UsageSpan = keyof typeof usageSpans;
 
 /** A model, a key with its owner, or a worker, with the sums of its requests. Cost in nano-dollars. */
-export type SpanThing = Record<ThingCount, number> & { id: string; user: string; team: string };
+export type SpanThing = Record<EntityCount, number> & { id: string; user: string; team: string };
 
 /** The sums of the requests that began in a period. */
 export interface SpanSums extends Period {
@@ -26,13 +33,13 @@ export interface SpanSums extends Period {
   firstTokenMs: Percentiles | undefined;
   totalMs: Percentiles | undefined;
   /** The models, keys and workers with the most requests, each list ordered by the number of requests. */
-  top: Record<ThingKind, SpanThing[]>;
+  top: Record<EntityKind, SpanThing[]>;
 }
 
 /**
- * Reads the sums of the last hours or days that a viewer may see. An administrator gets the sums of everybody, others their own and those
- * of their teams.
- * @param max maximum of models, of keys and of workers in `top`
+ * Reads the sums of the last hours or days that a viewer may see. An administrator gets the sums of everybody. Everybody else gets their
+ * own sums and the sums of their teams.
+ * @param max maximum number of entities of each kind in `top`
  * @throws RouterError `store_unavailable` while Redis is unavailable
  */
 export async function readSpan(
@@ -46,56 +53,56 @@ export async function readSpan(
   const step = usageSpans[span];
   const period = computeNamedPeriod(span, now);
   const times = listBeginnings(step, period.from, now + 1);
-  const sums = new Sums(times.length);
-  await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.add(index, fields));
+  const sums = new SpanAccumulator(times.length);
+  await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.addHash(index, fields));
   return { ...period, times, stepMs: unitMs[step], ...sums.read(max) };
 }
 
-class Sums {
+class SpanAccumulator {
   readonly #steps: UsageTotals[];
   readonly #firstTokenCounts: number[] = [];
   readonly #totalTimeCounts: number[] = [];
-  readonly #things = new Map<string, Record<ThingCount, number>>();
+  readonly #entities = new Map<string, Record<EntityCount, number>>();
 
   constructor(steps: number) {
-    this.#steps = Array.from({ length: steps }, zeroTotals);
+    this.#steps = Array.from({ length: steps }, createZeroTotals);
   }
 
-  add(index: number, fields: Readonly<Record<string, string>>): void {
+  addHash(index: number, fields: Readonly<Record<string, string>>): void {
     const step = this.#steps[index];
     for (const field in fields) {
       const counts = parseCounts(fields[field]);
       if (!counts) continue;
       const letter = field.slice(0, 1);
-      const rest = field.slice(1);
-      if (letter === timeLetters.firstToken) addAt(this.#firstTokenCounts, Number(rest), counts[0]);
-      else if (letter === timeLetters.total) addAt(this.#totalTimeCounts, Number(rest), counts[0]);
-      else if (field !== wholeField) this.#addThing(field, counts);
+      const latencyClass = field.slice(1);
+      if (letter === timeLetters.firstToken) addToClass(this.#firstTokenCounts, Number(latencyClass), counts[0]);
+      else if (letter === timeLetters.total) addToClass(this.#totalTimeCounts, Number(latencyClass), counts[0]);
+      else if (field !== totalsField) this.#addEntity(field, counts);
       else if (step) for (const [place, name] of countNames.entries()) step[name] += counts[place] ?? 0;
     }
   }
 
-  #addThing(row: string, counts: readonly number[]): void {
-    let thing = this.#things.get(row);
-    if (!thing) this.#things.set(row, (thing = zeroThingCounts()));
-    addThingCounts(thing, counts);
+  #addEntity(row: string, counts: readonly number[]): void {
+    let entity = this.#entities.get(row);
+    if (!entity) this.#entities.set(row, (entity = createZeroEntityCounts()));
+    addEntityCounts(entity, counts);
   }
 
   read(max: number): Omit<SpanSums, 'from' | 'to' | 'times' | 'stepMs'> {
-    const totals = zeroTotals();
+    const totals = createZeroTotals();
     for (const step of this.#steps) addTotals(totals, step);
     return {
       steps: this.#steps,
       totals,
       firstTokenMs: computePercentiles(fillGaps(this.#firstTokenCounts)),
       totalMs: computePercentiles(fillGaps(this.#totalTimeCounts)),
-      top: { model: this.#top('model', max), key: this.#top('key', max), worker: this.#top('worker', max) },
+      top: { model: this.#listTop('model', max), key: this.#listTop('key', max), worker: this.#listTop('worker', max) },
     };
   }
 
-  #top(kind: ThingKind, max: number): SpanThing[] {
-    return [...this.#things]
-      .filter(([row]) => row.startsWith(thingKinds[kind]))
+  #listTop(kind: EntityKind, max: number): SpanThing[] {
+    return [...this.#entities]
+      .filter(([row]) => row.startsWith(entityKinds[kind]))
       .sort(([, a], [, b]) => b.requests - a.requests || b.cost - a.cost)
       .slice(0, max)
       .flatMap(([row, counts]): SpanThing[] => {
@@ -106,7 +113,8 @@ class Sums {
   }
 }
 
-function addAt(counts: number[], index: number, value = 0): void {
+/** Adds to the count of a latency class. Ignores an index that can be no class, which a damaged field may have. */
+function addToClass(counts: number[], index: number, value = 0): void {
   if (Number.isInteger(index) && index >= 0 && index < 1_000) counts[index] = (counts[index] ?? 0) + value;
 }
 

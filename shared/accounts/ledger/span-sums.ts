@@ -1,44 +1,51 @@
 import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { findBeginning } from '../periods.ts';
-import { countNames, otherRow, totalsRowOf, computeTotals } from './totals.ts';
+import { countNames, otherRow, toTotalsRow, computeTotals } from './totals.ts';
 import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps of the sums of the last hours, each with the milliseconds from the beginning of a step until its sums expire. */
+/**
+ * The steps of the sums of the last hours and days: five minutes, or an hour. Each value is the milliseconds from the beginning of a step
+ * until its sums expire.
+ */
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
-export const thingCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
-export type ThingCount = (typeof thingCounts)[number];
+/** The counts of each model, key and worker. */
+export const entityCounts = ['requests', 'failed', 'promptTokens', 'completionTokens', 'cost'] as const;
+export type EntityCount = (typeof entityCounts)[number];
 
-/** The kinds of things that are counted separately, each with the letter that begins its fields. */
-export const thingKinds = { model: 'm', key: 'k', worker: 'w' } as const;
-export type ThingKind = keyof typeof thingKinds;
+/**
+ * The kinds of entities: each model, each key and each worker is counted separately. The value is the first letter of the fields of that
+ * kind.
+ */
+export const entityKinds = { model: 'm', key: 'k', worker: 'w' } as const;
+export type EntityKind = keyof typeof entityKinds;
 
-/** The letters before the latency class in the names of the fields that count requests by their times. */
+/** The first letters of the fields that count requests by latency class. The rest of the name is the latency class. */
 export const timeLetters = { firstToken: 'T', total: 'E' } as const;
 
 /** The field with the sums of all requests: one count for each of `countNames`. */
-export const wholeField = 'a';
+export const totalsField = 'a';
 
-/** Maximum of owners whose sums are counted separately in one period. */
+/** Maximum number of owners whose requests are counted separately in one period. */
 export const maxSpanOwners = 1_000;
 
 /**
- * Maximum of fields in the sums of one period, for everybody and for one owner. Further models are counted together, and so are further
- * keys and further workers.
+ * Maximum number of fields in the sums of one period, for everybody and for one owner. All further models are counted together, and so are
+ * all further keys and all further workers.
  */
 export const maxSpanFields = { everybody: 1_000, owner: 100 } as const;
 
-/** Returns the part after `usage:spans:` of the name of a period's sums, such as `hour:2026-11-28T08` or `minutes:2026-11-28T08:45`. */
-export function spanName(step: SpanStep, beginning: number): string {
+/** Returns the end of the name of a period's sums, after `usage:spans:`, such as `hour:2026-11-28T08` or `minutes:2026-11-28T08:45`. */
+export function toSpanName(step: SpanStep, beginning: number): string {
   return `${step}:${new Date(beginning).toISOString().slice(0, step === 'hour' ? 13 : 16)}`;
 }
 
 /**
- * Returns the ends of the names of the sums that a viewer may see. An administrator sees the sums of everybody, others their own and those
- * of their teams.
+ * Lists the suffixes of the names of the sums that a viewer may see. An administrator sees the sums of everybody. Everybody else sees their
+ * own sums and the sums of their teams.
  */
 export function listOwnerSuffixes({
   isAdmin,
@@ -49,17 +56,17 @@ export function listOwnerSuffixes({
 }
 
 /** Returns the owner of a request in the form for names in Redis, such as `user:0a1b`; empty for a request without an owner. */
-export function ownerName({ owner }: Pick<UsageRecord, 'owner'>): string {
+export function toOwnerName({ owner }: Pick<UsageRecord, 'owner'>): string {
   return owner ? `${owner.kind}:${owner.id}` : '';
 }
 
-/** What the script adds to the sums of one period of an owner, or of everybody if `owner` is empty. */
+/** The amounts that the script adds to the sums of one owner in one period; to the sums of everybody if `owner` is empty. */
 interface OwnerSums {
   owner: string;
   maxFields: number;
-  /** The fields of all requests together, each with the numbers to add to its counts. */
-  whole: Record<string, number[]>;
-  things: Map<string, { row: string; substitute: string; counts: number[] }>;
+  /** The fields that count all requests together, each with the numbers to add to its counts. */
+  overall: Record<string, number[]>;
+  entities: Map<string, { row: string; substitute: string; counts: number[] }>;
 }
 
 interface Span {
@@ -67,7 +74,7 @@ interface Span {
   parts: Map<string, OwnerSums>;
 }
 
-/** Returns what requests add to the sums of the last hours, in the form for the script. */
+/** Converts requests to the amounts that the script adds to the sums of the last hours. */
 export function toSpanArgs(records: readonly UsageRecord[], now = Date.now()) {
   // Requests are grouped by five minutes, which determine the hour, too.
   const spans = new Map<number, Span>();
@@ -76,58 +83,58 @@ export function toSpanArgs(records: readonly UsageRecord[], now = Date.now()) {
     let span = spans.get(beginning);
     if (!span) spans.set(beginning, (span = { periods: listPeriods(record.at, now), parts: new Map() }));
     if (span.periods.length === 0) continue;
-    addRecord(getPart(span, ''), record);
-    const owner = ownerName(record);
-    if (owner !== '') addRecord(getPart(span, owner), record);
+    addRecord(getOwnerSums(span, ''), record);
+    const owner = toOwnerName(record);
+    if (owner !== '') addRecord(getOwnerSums(span, owner), record);
   }
   return Array.from(spans.values(), ({ periods, parts }) => ({
     periods,
-    parts: Array.from(parts.values(), ({ things, ...part }) => ({ ...part, things: [...things.values()] })),
+    parts: Array.from(parts.values(), ({ entities, ...part }) => ({ ...part, entities: [...entities.values()] })),
   }));
 }
 
-/** Returns the periods that contain a time, without those whose sums have expired. */
+/** Lists the periods that contain a time, except periods whose sums have expired. */
 function listPeriods(at: number, now: number): Span['periods'] {
   return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
     const beginning = findBeginning(step, at);
     const expiresAt = beginning + spansKeptMs[step];
-    return expiresAt <= now ? [] : [{ name: spanName(step, beginning), expiresAt }];
+    return expiresAt <= now ? [] : [{ name: toSpanName(step, beginning), expiresAt }];
   });
 }
 
-function getPart({ parts }: Span, owner: string): OwnerSums {
+function getOwnerSums({ parts }: Span, owner: string): OwnerSums {
   let part = parts.get(owner);
   if (!part) {
     const maxFields = maxSpanFields[owner === '' ? 'everybody' : 'owner'];
-    parts.set(owner, (part = { owner, maxFields, whole: {}, things: new Map() }));
+    parts.set(owner, (part = { owner, maxFields, overall: {}, entities: new Map() }));
   }
   return part;
 }
 
-function addRecord({ whole, things }: OwnerSums, record: UsageRecord): void {
+function addRecord({ overall, entities }: OwnerSums, record: UsageRecord): void {
   const totals = computeTotals(record);
   addTo(
-    (whole[wholeField] ??= []),
+    (overall[totalsField] ??= []),
     countNames.map((name) => totals[name]),
   );
   const { firstTokenMs, totalMs, worker } = record;
-  if (firstTokenMs !== undefined) addTo((whole[timeLetters.firstToken + findLatencyClass(firstTokenMs)] ??= []), [1]);
-  addTo((whole[timeLetters.total + findLatencyClass(totalMs)] ??= []), [1]);
-  const { key, user, team, model } = totalsRowOf(record);
-  const counts = thingCounts.map((name) => totals[name]);
-  addThing(things, thingKinds.model + model, thingKinds.model + otherRow, counts);
-  addThing(things, keyRow(key, user, team), keyRow(otherRow, '', ''), counts);
-  if (worker !== undefined) addThing(things, thingKinds.worker + worker, thingKinds.worker + otherRow, counts);
+  if (firstTokenMs !== undefined) addTo((overall[timeLetters.firstToken + findLatencyClass(firstTokenMs)] ??= []), [1]);
+  addTo((overall[timeLetters.total + findLatencyClass(totalMs)] ??= []), [1]);
+  const { key, user, team, model } = toTotalsRow(record);
+  const counts = entityCounts.map((name) => totals[name]);
+  addEntity(entities, entityKinds.model + model, entityKinds.model + otherRow, counts);
+  addEntity(entities, toKeyField(key, user, team), toKeyField(otherRow, '', ''), counts);
+  if (worker !== undefined) addEntity(entities, entityKinds.worker + worker, entityKinds.worker + otherRow, counts);
 }
 
-function keyRow(key: string, user: string, team: string): string {
-  return thingKinds.key + JSON.stringify([key, user, team]);
+function toKeyField(key: string, user: string, team: string): string {
+  return entityKinds.key + JSON.stringify([key, user, team]);
 }
 
-function addThing(things: OwnerSums['things'], row: string, substitute: string, counts: readonly number[]): void {
-  const thing = things.get(row);
-  if (thing) addTo(thing.counts, counts);
-  else things.set(row, { row, substitute, counts: [...counts] });
+function addEntity(entities: OwnerSums['entities'], row: string, substitute: string, counts: readonly number[]): void {
+  const entity = entities.get(row);
+  if (entity) addTo(entity.counts, counts);
+  else entities.set(row, { row, substitute, counts: [...counts] });
 }
 
 function addTo(sums: number[], counts: readonly number[]): void {

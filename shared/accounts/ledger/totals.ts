@@ -18,7 +18,7 @@ export interface UsageTotals {
   searches: number;
 }
 
-/** What a total is counted for: one key (and so its owner), one model, one tier and one purpose. A field without a value is empty. */
+/** The key with its owner, the model, the tier and the purpose whose requests are counted together. A missing value is an empty string. */
 export interface TotalsRow {
   key: string;
   user: string;
@@ -29,7 +29,9 @@ export interface TotalsRow {
   purpose: string;
 }
 
-/** One letter for each count. A field in Redis is named by the letter and the row's text, such as `n["k1","u1","","gpu","qwen3"]`. */
+/**
+ * The letter of each count. The name of a field in Redis is the letter and the text of the row, such as `n["k1","u1","","gpu","qwen3"]`.
+ */
 export const countLetters = {
   requests: 'n',
   failed: 'f',
@@ -47,10 +49,10 @@ export const countLetters = {
 
 export const countNames = Object.keys(countLetters) as readonly (keyof UsageTotals)[];
 
-/** Stands for the models and keys beyond the maximum of rows of a period. */
+/** The name under which all models and keys beyond the maximum number of rows of a period are counted. */
 export const otherRow = 'other';
 
-export function zeroTotals(): UsageTotals {
+export function createZeroTotals(): UsageTotals {
   const zero = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0, images: 0, seconds: 0, characters: 0, searches: 0 };
 }
@@ -62,26 +64,25 @@ export function addTotals(to: UsageTotals, more: UsageTotals): void {
 export function computeTotals(record: UsageRecord): UsageTotals {
   const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
   const { images = 0, seconds = 0, characters = 0, searches = 0 } = record;
-  const ends = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
+  const outcomes = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
   const tokens = { promptTokens, cachedTokens, completionTokens, reasoningTokens };
-  return { ...ends, ...tokens, cost, images, seconds, characters, searches };
+  return { ...outcomes, ...tokens, cost, images, seconds, characters, searches };
 }
 
 /** Returns the row that a request belongs to. A request that no model served is counted under the requested name. */
-export function totalsRowOf({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
+export function toTotalsRow({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
   const user = owner?.kind === 'user' ? owner.id : '';
   const team = owner?.kind === 'team' ? owner.id : '';
   return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };
 }
 
-/** Encodes a row as text. */
 export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow): string {
   return JSON.stringify([key, user, team, tier, model, purpose]);
 }
 
 /**
- * Decodes the text of a row; undefined for a text that is no row. Elements that another release has added are dropped. So several texts may
- * be decoded to the same row.
+ * Decodes the text of a row; undefined for any other text. Drops elements that another release has added. So several texts may decode to
+ * the same row.
  */
 export function decodeRow(text: string): TotalsRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);

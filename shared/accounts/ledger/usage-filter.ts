@@ -1,10 +1,10 @@
-import { totalsRowOf, type TotalsRow } from './totals.ts';
+import { toTotalsRow, type TotalsRow } from './totals.ts';
 import { maySee, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-/** The fields by which totals can be filtered. The other fields of a filter are stored only with single requests. */
+/** The fields by which totals can be filtered. Totals do not have the other fields of a filter. */
 export type RowFilter = Pick<UsageFilter, UsageGroup>;
 
 export function matchesRow(row: TotalsRow, filter: RowFilter): boolean {
@@ -18,7 +18,7 @@ export function matchesFilter(record: UsageRecord, viewer: UsageViewer, filter: 
   if (code !== undefined && code !== record.code) return false;
   if (recorded !== undefined && recorded !== (record.recorded === true)) return false;
   if (record.at < from || record.at >= to) return false;
-  const row = totalsRowOf(record);
+  const row = toTotalsRow(record);
   return maySee(viewer, row) && matchesRow(row, filter);
 }
 
@@ -35,8 +35,8 @@ export function mayMatch(
   if (!isAdmin && !has(userId) && !keyIds.some(has) && !teamIds.some(has)) return false;
   if (recorded === true && !text.includes('"recorded"')) return false;
   // Any outcome but `done` and `cancelled` counts as `failed`, whatever the record calls it.
-  const exact = outcome === 'failed' ? undefined : outcome;
-  return [model, key, team, user, tier, purpose, code, exact].every(
+  const storedOutcome = outcome === 'failed' ? undefined : outcome;
+  return [model, key, team, user, tier, purpose, code, storedOutcome].every(
     (value) => value === undefined || value === '' || has(value),
   );
 }

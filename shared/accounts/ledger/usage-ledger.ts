@@ -18,25 +18,26 @@ const batchSize = 500;
  */
 const rememberedMs = 20_000;
 
-/** Maximum of written batches in memory. Together they have 20,000 requests and take some ten megabytes. */
+/** Maximum number of written batches in memory. Together they have 20,000 requests and take some ten megabytes. */
 const maxRemembered = 40;
 
 const closeMs = 3_000;
 
 export interface UsageLedgerBounds {
-  /** Maximum of single requests that are kept. */
+  /** Maximum number of single requests that are kept. */
   maxRequests: number;
   /** Milliseconds for which single requests are kept. */
   requestsKeptMs: number;
-  /** Maximum of requests that wait to be written while Redis is unavailable. Default 10,000. */
+  /** Maximum number of requests that wait to be written while Redis is unavailable. Default 10,000. */
   maxWaiting?: number;
   /**
-   * Maximum of fields in the totals of one day or month; a row has about four fields. Further rows are counted together. Default 200,000.
+   * Maximum number of fields in the totals of one day or month. A row has about four fields. Further rows are counted together. Default
+   * 200,000.
    */
   maxFields?: number;
-  /** Maximum of keys whose names are kept. Default 200,000. */
+  /** Maximum number of keys whose names are kept. Default 200,000. */
   maxKeyNames?: number;
-  /** Milliseconds after its last turn for which a session of a coding agent is kept; 0: no sessions are kept. Default 7 days. */
+  /** Milliseconds for which a session of a coding agent is kept after its last turn. If 0, no sessions are kept. Default 7 days. */
   sessionsKeptMs?: number;
 }
 
@@ -46,9 +47,10 @@ interface Batch {
 }
 
 /**
- * Writes every finished request to Redis, in batches. No request waits for that. A batch is written once, even if the reply was lost. Each
- * new connection to Redis may lead to a new primary, which may lack the last batches. So they are written again; the script skips those
- * that are stored. While Redis is unavailable, finished requests are kept up to a maximum. Further requests are counted as dropped.
+ * Writes every finished request to Redis, in batches. No request waits for this. A batch is written once, even if the reply was lost. Each
+ * new connection to Redis may lead to a new primary, which may lack the last batches. So the last batches are written again, and the script
+ * skips every batch that is stored. While Redis is unavailable, finished requests wait in memory. Requests beyond the maximum are dropped
+ * and counted.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -58,11 +60,11 @@ export class UsageLedger {
   readonly #writer = randomUUID();
   readonly #timer: NodeJS.Timeout;
   #waiting: UsageRecord[] = [];
-  #batch: Batch | undefined;
-  #batches = 0;
+  #currentBatch: Batch | undefined;
+  #batchCount = 0;
   /** Batches that were written lately, oldest first, each with the time when it was written, in ms of performance.now(). */
   #writtenBatches: { batch: Batch; at: number }[] = [];
-  /** Batches of `#written` that are to be written again before anything else. */
+  /** Batches of `#writtenBatches` that are written again before any other batch. */
   #batchesToRepeat: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
@@ -83,7 +85,7 @@ export class UsageLedger {
   }
 
   get backlog(): number {
-    return this.#waiting.length + (this.#batch?.records.length ?? 0);
+    return this.#waiting.length + (this.#currentBatch?.records.length ?? 0);
   }
 
   /** Adds a finished request, which is written within a second. */
@@ -141,10 +143,10 @@ export class UsageLedger {
           if (this.#batchesToRepeat[0] === oldBatch) this.#batchesToRepeat.shift();
           continue;
         }
-        this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
-        const batch = this.#batch;
+        this.#currentBatch ??= { number: ++this.#batchCount, records: this.#waiting.splice(0, batchSize) };
+        const batch = this.#currentBatch;
         await write.run(this.#redis, this.#toInput(batch));
-        this.#batch = undefined;
+        this.#currentBatch = undefined;
         this.#writtenBatches.push({ batch, at: performance.now() });
         this.#trimWritten();
       }

@@ -4,14 +4,14 @@ import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stor
 import { storedJson } from '../redis/stored-value.ts';
 import { periodName, listBeginnings, type TotalsUnit } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
-import { findEntries } from './request-index.ts';
+import { findEntryIds } from './request-index.ts';
 import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
 import {
   addTotals,
   countLetters,
   countNames,
   decodeRow,
-  zeroTotals,
+  createZeroTotals,
   type TotalsRow,
   type UsageTotals,
 } from './totals.ts';
@@ -25,17 +25,20 @@ const pageSize = 500;
 /** Fields that Redis scans in one step of reading totals. */
 const fieldsAtOnce = 1_000;
 
-/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer requests than `limit`. */
+/**
+ * Maximum number of entries that are read for one page of requests. If few of these entries match the filter, the page has fewer requests
+ * than `limit`.
+ */
 const maxEntriesRead = 50_000;
 
 /** Milliseconds after the beginning of a read until it ends, even if the page has fewer requests than its limit. */
 const maxReadMs = 400;
 
 /** Maximum milliseconds from the beginning of a request until it is written. */
-const longestMs = 86_400_000;
+const maxRequestMs = 86_400_000;
 
 /** Maximum difference between the clocks of a node and of Redis, in milliseconds. */
-const clockSkewMs = 300_000;
+const maxClockSkewMs = 300_000;
 
 export interface ReportQuery {
   viewer: UsageViewer;
@@ -54,13 +57,13 @@ export interface RequestPage {
   /** The cursor of the next page; absent on the last page. */
   next?: string;
   /**
-   * The cursor of the newest request, whoever may see it. Equals `after` if no newer request was read. Absent if the query has `before` but
-   * no `after`.
+   * The cursor of the newest request, even if the viewer may not see that request. Equals `after` if no newer request was read. Absent if
+   * the query has `before` but no `after`.
    */
   newest?: string;
 }
 
-/** Totals by group, the most expensive first. `steps` has one entry for each of `times`. */
+/** Totals by group. The most expensive group comes first. `steps` has one entry for each entry of `times`. */
 export interface LedgerReport {
   times: number[];
   groups: { id: string; totals: UsageTotals; steps: UsageTotals[] }[];
@@ -83,26 +86,26 @@ export class UsageReader {
   async readReport({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
     const times = listBeginnings(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
-    const totals = zeroTotals();
+    const totals = createZeroTotals();
     for (const [index, time] of times.entries()) {
       for (const [row, counts] of await this.#readPeriod(periodName(step, time))) {
         if (!maySee(viewer, row) || !matchesRow(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);
-        if (!group) groups.set(id, (group = { id, totals: zeroTotals(), steps: times.map(zeroTotals) }));
-        const at = group.steps[index];
-        if (at) addTotals(at, counts);
+        if (!group) groups.set(id, (group = { id, totals: createZeroTotals(), steps: times.map(createZeroTotals) }));
+        const stepTotals = group.steps[index];
+        if (stepTotals) addTotals(stepTotals, counts);
         addTotals(group.totals, counts);
         addTotals(totals, counts);
       }
     }
-    const order = (a: UsageTotals, b: UsageTotals): number => b.cost - a.cost || b.requests - a.requests;
-    return { times, totals, groups: [...groups.values()].sort((a, b) => order(a.totals, b.totals)) };
+    const compare = (a: UsageTotals, b: UsageTotals): number => b.cost - a.cost || b.requests - a.requests;
+    return { times, totals, groups: [...groups.values()].sort((a, b) => compare(a.totals, b.totals)) };
   }
 
   /**
    * Returns single requests, newest first by the time of their end.
-   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before that page or request
+   * @param before the cursor of the next page, or of a request: returns only requests that ended before that position
    * @param after the cursor of a request: returns only requests that ended after that request
    */
   async listRequests(
@@ -115,8 +118,8 @@ export class UsageReader {
     const { from = 0, to = Infinity } = filter;
     const began = performance.now();
     const page: RequestPage = { requests: [], cursors: [], ...(after !== undefined && { newest: after }) };
-    const latest = to + longestMs < Date.now() ? String(to + longestMs) : '+';
-    const oldest = after === undefined ? String(Math.max(0, from - clockSkewMs)) : `(${after}`;
+    const latest = to + maxRequestMs < Date.now() ? String(to + maxRequestMs) : '+';
+    const oldest = after === undefined ? String(Math.max(0, from - maxClockSkewMs)) : `(${after}`;
     let cursor = before;
     for (let entriesRead = 0; entriesRead < maxEntriesRead; entriesRead += pageSize) {
       if (performance.now() - began > maxReadMs) break;
@@ -145,10 +148,10 @@ export class UsageReader {
    */
   async findById(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
     const commands = this.#redis.pipeline();
-    for (const entry of await findEntries(this.#redis, this.#prefix, id))
+    for (const entry of await findEntryIds(this.#redis, this.#prefix, id))
       commands.xrange(`${this.#prefix}requests`, entry, entry);
-    const found = (await callRedisAll(commands)) as [string, string[]][][];
-    return found
+    const replies = (await callRedisAll(commands)) as [string, string[]][][];
+    return replies
       .flat()
       .sort(([a], [b]) => b.localeCompare(a, 'en', { numeric: true }))
       .flatMap(([entry, fields]) => this.#readEntry(entry, fields) ?? [])
@@ -165,7 +168,7 @@ export class UsageReader {
 
   /** Yields all single requests that began between two times, in the order in which they ended. */
   async *export(viewer: UsageViewer, filter: UsageFilter, from: number, to: number): AsyncGenerator<UsageRecord> {
-    let start = String(Math.max(0, from - clockSkewMs));
+    let start = String(Math.max(0, from - maxClockSkewMs));
     for (;;) {
       const entries = await callRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
@@ -198,7 +201,7 @@ export class UsageReader {
     return undefined;
   }
 
-  /** Reads the totals of a period piece by piece, so that no other client of Redis waits for long. */
+  /** Reads the totals of a period in pieces, so that no other client of Redis waits for long. */
   async #readPeriod(period: string): Promise<[TotalsRow, UsageTotals][]> {
     const fields = new Map<string, string>();
     let cursor = '0';
@@ -214,7 +217,7 @@ export class UsageReader {
     return [...rows].flatMap((text): [TotalsRow, UsageTotals][] => {
       const row = decodeRow(text);
       if (!row) return [];
-      const counts = zeroTotals();
+      const counts = createZeroTotals();
       for (const name of countNames) counts[name] = Number(fields.get(countLetters[name] + text)) || 0;
       return [[row, counts]];
     });

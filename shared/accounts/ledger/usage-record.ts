@@ -4,7 +4,7 @@ import { tiers } from '#shared/core/tier.ts';
 
 const count = z.number().int().nonnegative();
 
-/** Maximum of attempts in the record of one request. */
+/** Maximum number of attempts in the record of one request. */
 export const maxTimelineAttempts = 8;
 
 /**
@@ -31,7 +31,7 @@ const attemptSchema = z.object({
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
 const turnSchema = z.object({
-  /** A program that this release does not define counts as `other`, a program that names its sessions itself. */
+  /** A program that this release does not define counts as `other`: a program that names its sessions itself. */
   program: z.enum(agentPrograms).catch('other'),
   session: z.string(),
   agent: z.string().optional(),
@@ -54,7 +54,7 @@ export const usageRecordSchema = z.object({
   asked: z.string(),
   /** The purpose of the request; absent if unknown. */
   purpose: z.string().optional(),
-  /** What the client said of the agent session in which the request is a turn; absent if it named no session. */
+  /** What the client said about the agent session that the request belongs to; absent if the client named no session. */
   turn: turnSchema.optional().catch(undefined),
   /** Present if the request's body and answer were recorded. The recording may have been removed since. */
   recorded: z.literal(true).optional().catch(undefined),
@@ -83,7 +83,10 @@ export const usageRecordSchema = z.object({
   searches: count.optional(),
   /** In nano-dollars. */
   cost: count,
-  /** The request's attempts, oldest first; of too many attempts, the first ones and the last one. Absent if there were none. */
+  /**
+   * The attempts of the request, oldest first. If there were too many, only the first attempts and the last attempt. Absent if there were
+   * none.
+   */
   timeline: z.array(attemptSchema).max(maxTimelineAttempts).optional().catch(undefined),
 });
 
@@ -105,7 +108,7 @@ export interface UsageFilter {
   to?: number | undefined;
 }
 
-/** A reader of usage. An administrator sees all use, others see their own use and the use of their keys and teams. */
+/** Somebody who reads usage. An administrator sees all use. Everybody else sees their own use and the use of their keys and teams. */
 export interface UsageViewer {
   userId: string;
   isAdmin: boolean;

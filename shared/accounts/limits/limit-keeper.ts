@@ -5,7 +5,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { LimitedParty, PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { explainExcess, explainRefusal, findPartiesOverRate, findSpentBudgets } from './explain-refusal.ts';
-import { toCountable, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { toScriptAmount, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { RefusedBudgets } from './refused-budgets.ts';
 import type { Share } from './share.ts';
 import { Shares } from './shares.ts';
@@ -20,7 +20,9 @@ const scripts = {
 
 const retryMs = 1_000;
 
-/** Maximum of finished requests that wait for their commit while Redis is unavailable. The reservations of further requests expire. */
+/**
+ * Maximum number of finished requests that wait for their commit while Redis is unavailable. The use of further requests is not counted.
+ */
 const maxUncommitted = 100_000;
 
 const reservationsAtOnce = 500;
@@ -30,7 +32,7 @@ const partiesAtOnce = 200;
 /** Milliseconds for which a party that is over its limit of requests per minute is refused without further calls to Redis. */
 const refusedMs = 1_000;
 
-/** Maximum of parties in memory that are refused without calls to Redis. */
+/** Maximum number of parties in memory that are refused without calls to Redis. */
 const maxRefused = 10_000;
 
 const closeMs = 2_000;
@@ -43,9 +45,9 @@ export interface LimitKeeperTimes {
   renewEveryMs?: number;
 }
 
-/** The reservation of one request. Only the first call of one of the two methods counts. */
+/** The reservation of one request. Only the first call of either method has an effect. */
 export interface Reservation {
-  /** Replaces the reservation by the actual use. Both amounts are 0 if the request died before it cost anything. */
+  /** Replaces the reservation by the actual use. Both amounts are 0 if the request failed before it cost anything. */
   commit(spent: Amount): void;
   /** Ends the reservation of a request that cost nothing. */
   release(): void;
@@ -57,17 +59,17 @@ export type ReserveResult =
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
 /**
- * Keeps requests within the limits of all parties that they concern. Before the work begins, the most that a request may cost is reserved
- * for all of these parties, or for none. At the end of the request, the actual use is committed. Requests at the same time therefore never
- * exceed a limit together, on any number of nodes.
+ * Keeps requests within the limits of all parties that they concern. Before a request begins, LimitKeeper reserves the most that the
+ * request may cost, for all of these parties or for none. When the request ends, its actual use is committed. So simultaneous requests
+ * never exceed a limit together, on any number of nodes.
  *
  * A reservation lasts for a minute and is renewed while its request lives. The reservations of a killed node thus end after a minute, and
- * count as not used. While many requests come and all limits are far from reached, requests draw on a share that this node has reserved
- * beforehand (see Share). Otherwise each request calls Redis. If use cannot be committed because Redis is unavailable, it is committed
- * later, as long as this process lives. The use of a request counts in the day and the month (UTC) in which it began. Limits per minute are
- * buckets: requests may use the whole limit at once, and then it becomes available again evenly, within a minute.
+ * count as unused. While requests are frequent and all limits are far from reached, requests draw on a share that this node has reserved in
+ * advance (see Share). Otherwise each request calls Redis. Use that cannot be committed because Redis is unavailable is committed later, as
+ * long as this process lives. The use of a request counts in the day and the month (UTC) in which it began. Limits per minute are buckets:
+ * requests may use the whole limit at once. It then becomes available again evenly, within a minute.
  *
- * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If Redis
+ * All numbers are whole. All state is in Redis, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If Redis
  * loses its data, the recorded use is lost, too.
  */
 export class LimitKeeper {
@@ -79,12 +81,15 @@ export class LimitKeeper {
   readonly #reservedIds = new Set<string>();
   /** The actual use of finished requests, by the id of the reservation, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
-  /** Refusals of parties over their limit of requests per minute, each with the time of performance.now() until which it is repeated. */
+  /**
+   * Refusals of parties that are over their limit of requests per minute. Each refusal is repeated until `until`, a time of
+   * performance.now().
+   */
   readonly #refusals = new Map<LimitedParty, { error: RouterError; until: number }>();
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
-  /** Whether the maximum of uncommitted requests was ever exceeded, so that use was lost. */
+  /** Whether use was ever lost, because too many requests were uncommitted. */
   #hasLost = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
@@ -120,8 +125,8 @@ export class LimitKeeper {
   }
 
   /**
-   * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. So requests of a flood beyond a
-   * limit are refused without reading their bodies and without calls to Redis.
+   * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. A flood of requests beyond a limit
+   * is thus refused without reading bodies and without calls to Redis.
    */
   findKnownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
     if (this.#refusals.size === 0) return undefined;
@@ -135,26 +140,26 @@ export class LimitKeeper {
    * @throws RouterError `store_unavailable`, because a request that cannot be counted is not served
    */
   async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<ReserveResult> {
-    const amount = toCountable(wanted);
+    const amount = toScriptAmount(wanted);
     const now = performance.now();
     const share = this.#shares.get(parties, now);
-    if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#toGrantedResult(share, amount);
+    if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#grantFromShare(share, amount);
     const confirmed = share?.confirmedReports ?? 0;
-    const verdict = await this.#reserveInRedis(parties, amount);
-    if (!share) return verdict;
-    const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
-    if (isFinal || !share.hasRoom) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
-    // The reservation of the share itself may have caused the refusal. So it is released, and Redis decides once more.
+    const decision = await this.#reserveInRedis(parties, amount);
+    if (!share) return decision;
+    const isFinal = decision.granted || decision.error.code === 'request_exceeds_limit';
+    if (isFinal || !share.hasRoom) return { ...decision, uses: share.observe(decision.uses, confirmed) };
+    // The free room of the share may have caused the refusal. So the room is released, and Redis decides once more.
     await this.#shares.giveBack(share);
     return this.#reserveInRedis(parties, amount);
   }
 
-  #toGrantedResult(share: Share, amount: Amount): ReserveResult {
-    let isOver = false;
+  #grantFromShare(share: Share, amount: Amount): ReserveResult {
+    let hasEnded = false;
     const end = (spent: Amount): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#shares.finish(share, amount, toCountable(spent));
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#shares.finish(share, amount, toScriptAmount(spent));
     };
     const reservation = { commit: end, release: () => end({ tokens: 0, cost: 0 }) };
     return { granted: true, reservation, uses: share.readUses() };
@@ -170,8 +175,8 @@ export class LimitKeeper {
       const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(toScriptParty) };
       reply = await this.#run('reserve', args);
     } catch (error) {
-      // A call that was sent may have been executed all the same. A call that was not sent gets no commit, because commits that wait are
-      // bounded in number.
+      // Redis may have executed a call that was sent. A call that was not sent gets no commit, because the number of waiting commits is
+      // bounded.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
@@ -180,7 +185,7 @@ export class LimitKeeper {
     if (granted !== 1) {
       this.refusedBudgets.note(findSpentBudgets(uses, amount), uses[0]?.at ?? Date.now());
       const error = explainRefusal(uses, amount);
-      this.#remember(findPartiesOverRate(uses, amount), error);
+      this.#rememberRefusal(findPartiesOverRate(uses, amount), error);
       return { granted: false, error, uses };
     }
     this.#reservedIds.add(id);
@@ -194,7 +199,7 @@ export class LimitKeeper {
     };
   }
 
-  #remember(parties: readonly LimitedParty[], error: RouterError): void {
+  #rememberRefusal(parties: readonly LimitedParty[], error: RouterError): void {
     if (this.#refusals.size >= maxRefused) this.#refusals.clear();
     for (const party of parties) this.#refusals.set(party, { error, until: performance.now() + refusedMs });
   }
@@ -217,16 +222,16 @@ export class LimitKeeper {
     for (const timer of this.#timers) clearInterval(timer);
     this.#shares.close();
     const deadline = performance.now() + closeMs;
-    while (!(await this.#isSettled()) && performance.now() < deadline)
+    while (!(await this.#flush()) && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 50));
     await this.#shares.end();
     if (this.uncommitted > 0) this.#log.error({ requests: this.uncommitted }, 'some use could not be counted');
   }
 
-  async #isSettled(): Promise<boolean> {
+  async #flush(): Promise<boolean> {
     if (this.#uncommitted.size > 0) await this.#retryCommits();
-    const areSettled = await this.#shares.settle();
-    return areSettled && this.#uncommitted.size === 0;
+    const areSharesFlushed = await this.#shares.flush();
+    return areSharesFlushed && this.#uncommitted.size === 0;
   }
 
   #endReservation(id: string, spent: Amount): void {
@@ -239,9 +244,9 @@ export class LimitKeeper {
       this.#hasLost = true;
       return;
     }
-    this.#uncommitted.set(id, toCountable(spent));
+    this.#uncommitted.set(id, toScriptAmount(spent));
     // The commit is sent at once, so that Redis gets it before the next request of the same client. If it fails, it is tried again.
-    this.#tryCommit(id, toCountable(spent)).catch((error: unknown) =>
+    this.#tryCommit(id, toScriptAmount(spent)).catch((error: unknown) =>
       this.#log.debug({ err: error }, 'use is not counted yet'),
     );
   }
@@ -285,7 +290,7 @@ export class LimitKeeper {
   }
 }
 
-/** Creates a script of this folder, behind the part that all of them have in common. */
+/** Creates a script of this folder, with `reservations.lua` in front. */
 function createScript(name: string): RedisScript {
   return new RedisScript(...['reservations', name].map((file) => new URL(`lua/${file}.lua`, import.meta.url)));
 }

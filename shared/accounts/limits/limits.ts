@@ -5,8 +5,8 @@ const count = z.number().int().positive();
 const dollars = z.number().positive();
 
 /**
- * The most that a key, a person or a team may use. An absent limit does not limit. Days and months are those of UTC. A request must be
- * within the limits of its key and of the key's owner.
+ * The limits of a key, a person or a team. An absent field sets no limit. Days and months are in UTC. A request must be within the limits
+ * of its key and the limits of the key's owner.
  */
 export const limitsSchema = z.strictObject({
   requestsPerMinute: count.optional(),
@@ -28,8 +28,8 @@ export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Lim
 export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
 
 /**
- * How many turns a key, a person or a team has in a queue for each turn of another key, person or team with the weight 1. The weights of
- * keys count among the keys of one owner; the weights of owners count among owners.
+ * How many requests of a key, a person or a team a queue serves for each request of another with the weight 1. The weight of a key is
+ * relative to the other keys of its owner. The weight of a person or team is relative to all other owners.
  */
 export const weightSchema = z.number().int().min(1).max(100);
 
@@ -39,7 +39,7 @@ export const storedWeightSchema = z.coerce.number().pipe(weightSchema).optional(
 /** The party to which limits belong: `key:<id>`, `user:<id>` or `team:<id>`. */
 export type LimitedParty = `${'key' | 'user' | 'team'}:${string}`;
 
-/** Limits, and the party whose use counts against them. */
+/** A party and its limits. The use of the party counts against these limits. */
 export interface PartyLimits {
   readonly party: LimitedParty;
   readonly limits: Limits;

@@ -5,20 +5,20 @@ import { nextBeginning } from '../periods.ts';
 
 export type LimitName = keyof Limits;
 
-/** One limit of a party and its use, in the whole numbers of the scripts. */
+/** One limit of a party, and the use that counts against it, in the whole numbers of the scripts. */
 export interface Measure {
   readonly limit: number;
   /** The use that counts until it has leaked from the bucket or the period has ended. */
   readonly spent: number;
-  /** The use that is reserved for unfinished requests. Some of it may be released at any moment. */
+  /** The use that is reserved for unfinished requests. Some of the reserved use may be released at any moment. */
   readonly reserved: number;
-  /** What a request needs of the limit. */
+  /** The amount that a request needs. */
   readonly wanted: number;
-  /** The use of a rate leaks away evenly. The use of a budget ends with its period, the use of concurrency with the requests. */
+  /** Use of a rate leaks away evenly. Use of a budget ends with its period. Use of concurrency ends with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
   /** The number that stands for one request, one token or one dollar. */
   readonly unit: number;
-  /** When no use counts any more, in ms since 1970; undefined if that cannot be known. */
+  /** When all current use has ceased to count, in ms since 1970; undefined if this time cannot be known. */
   readonly resetsAt: number | undefined;
 }
 
@@ -82,24 +82,24 @@ function measureBudget(
   return { kind: 'budget', limit, spent, reserved, wanted, unit, resetsAt };
 }
 
-/** The remainder of a limit, in requests or tokens. `resetsAt` is in ms since 1970. */
+/** What is left of a limit, in requests or tokens. `resetsAt` is in ms since 1970. */
 export interface Remainder {
   limit: number;
   remaining: number;
   resetsAt: number;
 }
 
-/** Returns the limit with the least left, among the named limits of all parties; undefined when none of them is set. */
+/** Finds the named limit that has the least left, across all parties. Returns undefined if no party has any of these limits. */
 export function findTightestLimit(uses: readonly PartyUse[], names: readonly LimitName[]): Remainder | undefined {
-  let least: Remainder | undefined;
+  let tightest: Remainder | undefined;
   for (const use of uses) {
     for (const name of names) {
       const measured = measure(name, use, { tokens: 0, cost: 0 });
       if (!measured) continue;
       const { limit, spent, reserved, unit, resetsAt = use.at } = measured;
       const remaining = Math.max(0, Math.floor((limit - spent - reserved) / unit));
-      if (!least || remaining < least.remaining) least = { limit: limit / unit, remaining, resetsAt };
+      if (!tightest || remaining < tightest.remaining) tightest = { limit: limit / unit, remaining, resetsAt };
     }
   }
-  return least;
+  return tightest;
 }

@@ -1,7 +1,10 @@
 import { toNanoDollars } from '../money.ts';
 import type { PartyLimits } from './limits.ts';
 
-/** The reservation for a request, or its actual use, in whole numbers: input and output tokens together, and cost in nano-dollars. */
+/**
+ * The tokens and the cost that are reserved for a request, or that it has used. Both are whole numbers: input and output tokens together,
+ * and nano-dollars.
+ */
 export interface Amount {
   readonly tokens: number;
   readonly cost: number;
@@ -11,7 +14,7 @@ export interface Amount {
 const maxAmount: Amount = { tokens: 1e12, cost: 1e15 };
 
 /** Rounds and bounds an amount so that the scripts can count with it, whatever a client requests or a worker reports. */
-export function toCountable({ tokens, cost }: Amount): Amount {
+export function toScriptAmount({ tokens, cost }: Amount): Amount {
   return { tokens: toWholeNumber(tokens, maxAmount.tokens), cost: toWholeNumber(cost, maxAmount.cost) };
 }
 
@@ -29,7 +32,9 @@ export interface PeriodUse {
 export interface PartyUse extends PartyLimits {
   /** Time of Redis's clock, in ms since 1970. */
   readonly at: number;
-  /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 for a bucket without a limit. */
+  /**
+   * Levels of the two buckets, in requests or tokens times 60,000; 0 for a bucket without a limit. A full bucket is empty after a minute.
+   */
   readonly buckets: { readonly requests: number; readonly tokens: number };
   /** Number of running requests. */
   readonly active: number;
@@ -38,7 +43,8 @@ export interface PartyUse extends PartyLimits {
 }
 
 /**
- * What one unit adds to the level of a bucket. A unit is the milliseconds of a minute, so that a whole number leaks in each millisecond.
+ * What one request or one token adds to the level of a bucket. It is the number of milliseconds in a minute, so that a whole number leaks
+ * from the bucket in each millisecond: the limit itself.
  */
 export const bucketUnit = 60_000;
 

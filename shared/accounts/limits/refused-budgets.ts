@@ -8,10 +8,10 @@ import type { LimitName } from './measures.ts';
 /** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
-/** Maximum of recorded budgets in memory. */
-const maxKnown = 10_000;
+/** Maximum number of recorded budgets in memory. */
+const maxRemembered = 10_000;
 
-const steps: readonly TotalsUnit[] = ['day', 'month'];
+const units: readonly TotalsUnit[] = ['day', 'month'];
 
 export interface RefusedBudget {
   party: LimitedParty;
@@ -21,14 +21,14 @@ export interface RefusedBudget {
 }
 
 /**
- * The budgets that have refused requests in a day or month, in Redis. Each process records each budget once in a period, so that a flood of
+ * The budgets that have refused requests in each day and month, in Redis. A process records a budget once in a period, so that a flood of
  * refused requests costs nothing.
  */
 export class RefusedBudgets {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
-  readonly #known = new Set<string>();
+  readonly #recorded = new Set<string>();
 
   /** @param prefix start of all names of limits in Redis */
   constructor(redis: Redis, prefix: string, log: Logger) {
@@ -40,44 +40,44 @@ export class RefusedBudgets {
   /** Records budgets in the period that contains a time, in ms since 1970. The caller does not wait for Redis. */
   note(budgets: readonly RefusedBudget[], at: number): void {
     for (const budget of budgets) {
-      const step = budget.name.endsWith('PerDay') ? 'day' : 'month';
+      const unit = budget.name.endsWith('PerDay') ? 'day' : 'month';
       const field = toBudgetField(budget);
-      const name = this.#nameOf(step, at);
+      const name = this.#toName(unit, at);
       const recordKey = `${name} ${field}`;
-      if (this.#known.has(recordKey)) continue;
-      if (this.#known.size >= maxKnown) this.#known.clear();
-      this.#known.add(recordKey);
-      const expiresAt = nextBeginning(step, at) + keptMs;
+      if (this.#recorded.has(recordKey)) continue;
+      if (this.#recorded.size >= maxRemembered) this.#recorded.clear();
+      this.#recorded.add(recordKey);
+      const expiresAt = nextBeginning(unit, at) + keptMs;
       const noted = this.#redis.multi().hset(name, field, at).pexpireat(name, expiresAt).exec();
       noted.catch((error: unknown) => {
-        this.#known.delete(recordKey);
+        this.#recorded.delete(recordKey);
         this.#log.debug({ err: error }, 'a budget that refuses requests is not noted yet');
       });
     }
   }
 
   /**
-   * Returns the budgets that were recorded in the day and the month of a time. Each is a text of the period and the result of
+   * Returns the budgets that were recorded in the day and the month of a time. Each text consists of the period and the result of
    * `toBudgetField`, such as `2026-11-21 team:… costPerDay 5`.
    * @throws RouterError `store_unavailable`
    */
   async read(at: number): Promise<ReadonlySet<string>> {
-    const found = await Promise.all(
-      steps.map(async (step) => {
-        const fields = await callRedis(this.#redis.hkeys(this.#nameOf(step, at)));
-        return fields.map((field) => `${findPeriodName(step, at)} ${field}`);
+    const texts = await Promise.all(
+      units.map(async (unit) => {
+        const fields = await callRedis(this.#redis.hkeys(this.#toName(unit, at)));
+        return fields.map((field) => `${findPeriodName(unit, at)} ${field}`);
       }),
     );
-    return new Set(found.flat());
+    return new Set(texts.flat());
   }
 
-  #nameOf(step: TotalsUnit, at: number): string {
-    return `${this.#prefix}refused:${findPeriodName(step, at)}`;
+  #toName(unit: TotalsUnit, at: number): string {
+    return `${this.#prefix}refused:${findPeriodName(unit, at)}`;
   }
 }
 
-function findPeriodName(step: TotalsUnit, at: number): string {
-  return periodName(step, findBeginning(step, at));
+function findPeriodName(unit: TotalsUnit, at: number): string {
+  return periodName(unit, findBeginning(unit, at));
 }
 
 /** Returns a budget as the name of a field. A budget whose limit was changed counts as another budget. */

@@ -1,21 +1,24 @@
 import type { Amount } from './party-use.ts';
 
 /** Milliseconds of demand for which a share should have room. */
-const heldMs = 500;
+const coveredMs = 500;
 
-/** Minimum number of requests for which a share should have room. It is the demand of `heldMs` at eight requests a second. */
+/** Minimum number of requests for which a share should have room. It is the demand of `coveredMs` at eight requests a second. */
 const minRequests = 4;
 
-/** Minimum number of requests in a second that makes a share worth its reports. */
+/** Minimum number of requests since the last measurement that makes a share worth its reports. */
 const busyRequests = 16;
 
-/** Maximum room that a share should have; its cost is ten thousand dollars. Sums of such rooms stay within the whole numbers of Redis. */
+/** Maximum free room of a share. The maximum cost is ten thousand dollars. Sums over many shares stay within the whole numbers of Redis. */
 const maxTarget: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13, places: 1e6 };
 
 /** Minimum milliseconds over which demand is measured. */
-const shortestMs = 50;
+const minMeasuredMs = 50;
 
-/** Room for requests: how many may begin, the tokens and the cost of all of them together, and how many more may run at once. */
+/**
+ * An amount of room or of demand: a number of requests, the tokens and the cost of all of them together, and how many of them run at once
+ * (`places`).
+ */
 export interface Quantity {
   requests: number;
   tokens: number;
@@ -27,12 +30,12 @@ export const quantityNames = ['requests', 'tokens', 'cost', 'places'] as const;
 
 /** Measures the demand of a share's requests, and computes from it how much room the share should have. */
 export class ShareDemand {
-  /** The demand since the last `aim`. */
-  #demand = zeroQuantity();
-  /** The average request in the last measured time that had requests. */
-  #mean = zeroQuantity();
-  #target = zeroQuantity();
-  /** The maximum of requests that ran at once since the last `aim`. */
+  /** The demand since the last `updateTarget`. */
+  #demand = createZeroQuantity();
+  /** The average request of the last measurement that had requests. */
+  #mean = createZeroQuantity();
+  #target = createZeroQuantity();
+  /** The maximum number of requests that ran at once since the last `updateTarget`. */
   #maxRunning = 0;
   #since: number;
   readonly #countsPlaces: boolean;
@@ -46,7 +49,7 @@ export class ShareDemand {
     this.#countsPlaces = countsPlaces;
   }
 
-  /** The room that a share should have for requests to come. */
+  /** The free room that a share should have. */
   get target(): Readonly<Quantity> {
     return this.#target;
   }
@@ -60,19 +63,22 @@ export class ShareDemand {
     return this.#demand.requests > 0;
   }
 
-  /** Whether so many requests have come since the last `aim` that a share may be worth its reports. */
+  /** Whether so many requests have come since the last `updateTarget` that a share may be worth its reports. */
   get isBusy(): boolean {
     return this.#demand.requests >= busyRequests;
   }
 
-  /** Whether so few requests came before the last `aim` that a share is not worth its reports. */
+  /** Whether so few requests came before the last `updateTarget` that a share is not worth its reports. */
   get isSlow(): boolean {
     return this.#target.requests <= minRequests;
   }
 
-  /** @param running the number of requests that run already */
-  note(amount: Amount, running: number): void {
-    addTo(this.#demand, 1, amount);
+  /**
+   * Counts a request.
+   * @param running number of requests that run already
+   */
+  addRequest(amount: Amount, running: number): void {
+    addAmount(this.#demand, 1, amount);
     this.#maxRunning = Math.max(this.#maxRunning, running + 1);
   }
 
@@ -80,34 +86,34 @@ export class ShareDemand {
   restart(now: number, afterMs: number): void {
     if (now - this.#since < afterMs) return;
     this.#since = now;
-    this.#demand = zeroQuantity();
+    this.#demand = createZeroQuantity();
   }
 
-  /** Sets the target to the demand since the last call. The target rises at once, and falls by half at most. */
-  aim(now: number): void {
-    const factor = heldMs / Math.max(shortestMs, now - this.#since);
+  /** Sets the target to the demand since the last call. The target may rise by any amount, but falls by half at most. */
+  updateTarget(now: number): void {
+    const factor = coveredMs / Math.max(minMeasuredMs, now - this.#since);
     const { requests } = this.#demand;
     for (const name of quantityNames) {
       if (requests > 0) this.#mean[name] = Math.ceil(this.#demand[name] / requests);
-      const least = this.#mean[name] * minRequests;
-      const wanted = Math.max(this.#demand[name] * factor, this.#target[name] / 2, least);
-      this.#target[name] = Math.min(maxTarget[name], Math.ceil(wanted));
+      const minTarget = this.#mean[name] * minRequests;
+      const target = Math.max(this.#demand[name] * factor, this.#target[name] / 2, minTarget);
+      this.#target[name] = Math.min(maxTarget[name], Math.ceil(target));
     }
-    // As many requests again as ran at once, but no more than begin within the time for which the share has room.
+    // Room for as many further running requests as ran at once before, but not for more requests than the target has.
     const places = Math.min(this.#target.requests, Math.max(minRequests, this.#maxRunning));
     this.#target.places = this.#countsPlaces ? places : 0;
     this.#mean.places = this.#countsPlaces ? 1 : 0;
     this.#since = now;
-    this.#demand = zeroQuantity();
+    this.#demand = createZeroQuantity();
     this.#maxRunning = 0;
   }
 }
 
-export function zeroQuantity(): Quantity {
+export function createZeroQuantity(): Quantity {
   return { requests: 0, tokens: 0, cost: 0, places: 0 };
 }
 
-export function addTo(to: Quantity, requests: number, { tokens, cost }: Amount): void {
+export function addAmount(to: Quantity, requests: number, { tokens, cost }: Amount): void {
   to.requests += requests;
   to.tokens += tokens;
   to.cost += cost;

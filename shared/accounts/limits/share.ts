@@ -2,21 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { nextBeginning } from '../periods.ts';
 import type { PartyLimits } from './limits.ts';
 import { bucketUnit, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
-import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
+import { addAmount, createZeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
 /**
- * Milliseconds after the last request until the room of a share is released. After Redis has said that a limit is nearly reached, the share
- * requests no more room for the same time.
+ * Milliseconds without a request after which a share releases its free room. For the same time, a share requests no more room after Redis
+ * has replied that a limit is nearly reached.
  */
 const pauseMs = 1_000;
 
-const reportMs = 100;
+/** Minimum milliseconds between two reports of ended requests. */
+const minReportGapMs = 100;
 
 /** Times of a share, in milliseconds. */
 export interface ShareTimes {
   /** How long the share lasts in Redis after a report. */
   keepMs: number;
-  /** How often the share is renewed in Redis. */
+  /** Maximum time between two reports, which renew the share in Redis. */
   renewEveryMs: number;
 }
 
@@ -24,50 +25,52 @@ export interface ShareTimes {
 export type ShareReport = Readonly<Record<string, unknown>>;
 
 /**
- * What one node has reserved beforehand for the requests of some parties, so that a request need not call Redis. Redis counts the share as
- * reserved. What running requests have drawn, what is free, and what was spent since the last report are together never more than the
- * share. Reports state what was spent and request more room; at most one is sent at a time. While it is not certain that Redis has the
- * share, requests draw nothing from it. Times are those of `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
+ * Room within the limits of some parties that one node has reserved in advance, so that their requests need not call Redis. Each request
+ * draws from the free room the most that it may cost. Redis counts the whole share as reserved. The drawn amounts, the free room and the
+ * use since the last report together never exceed the share.
+ *
+ * A report tells Redis the use since the last report, and requests more room. At most one report is sent at a time. Requests draw nothing
+ * until Redis has confirmed the share. All times are by `performance.now()`. See docs/decisions/0020-shares-of-limits.md.
  */
 export class Share {
   readonly id = randomUUID();
   readonly #parties: readonly PartyLimits[];
   readonly #times: ShareTimes;
-  /** Whether a party has a limit of concurrent requests, so that each running request takes one of the share's places. */
+  /** Whether any party limits concurrent requests. Each running request then takes one of the share's places. */
   readonly #countsPlaces: boolean;
   readonly #demand: ShareDemand;
-  #free = zeroQuantity();
-  #drawn = zeroQuantity();
+  #free = createZeroQuantity();
+  #drawn = createZeroQuantity();
   #running = 0;
-  // Numbers of requests that began and that ended since the last report, and what the ended ones spent.
+  // Since the last report: the number of requests that began, the number that ended, and the use of the ended requests.
   #begun = 0;
   #ended = 0;
-  #spent = zeroQuantity();
+  #spent = createZeroQuantity();
   #uses: readonly PartyUse[] = [];
-  #number = 0;
+  #reportNumber = 0;
   #confirmedReports = 0;
-  /** The report that was sent and is not answered yet. */
-  #report: ShareReport | undefined;
-  /** The number of ended requests in `#report`. */
-  #reportedCount = 0;
+  /** The report that was sent last, until it is answered. */
+  #unansweredReport: ShareReport | undefined;
+  /** Number of ended requests in `#unansweredReport`. */
+  #reportedRequests = 0;
   #hasFailed = false;
   /** The time in Redis's first reply, in ms since 1970. All requests of the share count in the day of that time. */
   #beganAt: number | undefined;
   #dayEndsAt = Infinity;
   /** Requests may draw until this time. */
   #usableUntil = 0;
-  /** The share requests no more room until this time, because a limit is nearly reached. */
-  #nearUntil = 0;
-  #askedAt: number;
-  #reportedAt: number;
+  /** The share requests no more room until this time, because a limit is nearly reached or the share gave its free room back. */
+  #pausedUntil = 0;
+  #lastRequestAt: number;
+  #lastReportAt: number;
 
   constructor(parties: readonly PartyLimits[], times: ShareTimes, now: number) {
     this.#parties = parties;
     this.#times = times;
     this.#countsPlaces = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
     this.#demand = new ShareDemand(now, this.#countsPlaces);
-    this.#askedAt = now;
-    this.#reportedAt = now;
+    this.#lastRequestAt = now;
+    this.#lastReportAt = now;
   }
 
   get running(): number {
@@ -76,7 +79,7 @@ export class Share {
 
   /** Number of finished requests that Redis has not counted yet. */
   get uncounted(): number {
-    return this.#ended + this.#reportedCount;
+    return this.#ended + this.#reportedRequests;
   }
 
   get confirmedReports(): number {
@@ -85,15 +88,15 @@ export class Share {
 
   /** Whether Redis may have the share. */
   get isStored(): boolean {
-    return this.#number > 0;
+    return this.#reportNumber > 0;
   }
 
-  /** Whether a report is not answered yet, or has failed. */
+  /** Whether a report is unanswered, or has failed and is to be sent again. */
   get isReporting(): boolean {
-    return this.#report !== undefined;
+    return this.#unansweredReport !== undefined;
   }
 
-  /** Whether the share has room for requests to come. */
+  /** Whether the share has free room for further requests. */
   get hasRoom(): boolean {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
@@ -106,14 +109,14 @@ export class Share {
   /** Returns whether the share is no longer needed. */
   isIdle(now: number): boolean {
     const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.hasRoom;
-    return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
+    return !isUsed && (now - this.#lastRequestAt >= pauseMs || this.isOver(now));
   }
 
-  /** Draws the most that a request may cost, if the share has that much room. Returns false if it has not. */
+  /** Draws the most that a request may cost. Returns false if the share does not have that much free room. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
-    this.#demand.note(amount, this.#running);
-    this.#askedAt = now;
+    this.#demand.addRequest(amount, this.#running);
+    this.#lastRequestAt = now;
     const { requests, tokens, cost, places } = this.#free;
     const isEnough =
       requests >= 1 &&
@@ -121,29 +124,29 @@ export class Share {
       (amount.cost === 0 || amount.cost <= cost) &&
       (!this.#countsPlaces || places >= 1);
     if (!isEnough || now >= this.#usableUntil) return false;
-    addTo(this.#free, -1, { tokens: -amount.tokens, cost: -amount.cost });
-    addTo(this.#drawn, 0, amount);
+    addAmount(this.#free, -1, { tokens: -amount.tokens, cost: -amount.cost });
+    addAmount(this.#drawn, 0, amount);
     if (this.#countsPlaces) this.#free.places--;
     this.#running++;
     this.#begun++;
     return true;
   }
 
-  /** Replaces what a request has drawn by its actual use. */
+  /** Replaces the amount that a request has drawn by its actual use. */
   end(drawn: Amount, spent: Amount): void {
-    addTo(this.#drawn, 0, { tokens: -drawn.tokens, cost: -drawn.cost });
-    addTo(this.#free, 0, { tokens: drawn.tokens - spent.tokens, cost: drawn.cost - spent.cost });
-    addTo(this.#spent, 0, spent);
+    addAmount(this.#drawn, 0, { tokens: -drawn.tokens, cost: -drawn.cost });
+    addAmount(this.#free, 0, { tokens: drawn.tokens - spent.tokens, cost: drawn.cost - spent.cost });
+    addAmount(this.#spent, 0, spent);
     if (this.#countsPlaces) this.#free.places++;
     this.#running--;
     this.#ended++;
   }
 
   /**
-   * Stores the use of the parties that Redis returned to a request which did not draw on the share. Returns the use without the room of the
-   * share.
-   * @param confirmed how many reports were confirmed before the call of that request. If a report was confirmed since, Redis may have
-   * counted it before or after that call. Then `uses` is returned unchanged, with the room of the share.
+   * Stores the use of the parties that Redis returned for a request which did not draw on the share. Returns this use without the free room
+   * of the share.
+   * @param confirmed the number of confirmed reports before the request called Redis. If a further report was confirmed meanwhile, Redis
+   * may have counted that report before or after the call. Then `uses` is returned unchanged, with the room of the share.
    */
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
     if (confirmed !== this.#confirmedReports) return uses;
@@ -174,35 +177,37 @@ export class Share {
 
   /** Returns whether a report should be sent now. */
   isDue(now: number): boolean {
-    const sinceMs = now - this.#reportedAt;
+    const sinceMs = now - this.#lastReportAt;
     if (this.isReporting) return this.#hasFailed && sinceMs >= pauseMs;
-    if (!this.isStored) return this.#demand.isBusy && now >= this.#nearUntil;
-    if ((this.#ended > 0 && sinceMs >= reportMs) || sinceMs >= this.#times.renewEveryMs) return true;
+    if (!this.isStored) return this.#demand.isBusy && now >= this.#pausedUntil;
+    if ((this.#ended > 0 && sinceMs >= minReportGapMs) || sinceMs >= this.#times.renewEveryMs) return true;
     if (sinceMs >= pauseMs && (this.#begun > 0 || this.#usableUntil === 0)) return true;
-    if (this.#isLeaving(now) && this.hasRoom) return true;
+    if (this.#shouldReleaseRoom(now) && this.hasRoom) return true;
     return (
-      now >= this.#nearUntil && this.#isLow() && (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.hasDemand)
+      now >= this.#pausedUntil &&
+      this.#isRoomLow() &&
+      (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.hasDemand)
     );
   }
 
   /**
-   * Returns the report to send. If the last report was not answered, it is sent once more.
-   * @param givesBack whether to release the room for requests to come
+   * Returns the report to send. This is the last report again if it was not answered.
+   * @param givesBack whether to release the free room
    */
   report(now: number, givesBack = false): ShareReport {
-    this.#reportedAt = now;
+    this.#lastReportAt = now;
     this.#hasFailed = false;
-    if (this.#report) return this.#report;
-    if (givesBack) this.#nearUntil = now + pauseMs;
-    this.#demand.aim(now);
-    const leaves = this.#isLeaving(now);
+    if (this.#unansweredReport) return this.#unansweredReport;
+    if (givesBack) this.#pausedUntil = now + pauseMs;
+    this.#demand.updateTarget(now);
+    const releasesRoom = this.#shouldReleaseRoom(now);
     for (const name of quantityNames) {
-      const most = leaves ? 0 : this.#demand.target[name] * 2;
-      this.#free[name] = Math.min(most, Math.max(0, this.#free[name]));
+      const maxFree = releasesRoom ? 0 : this.#demand.target[name] * 2;
+      this.#free[name] = Math.min(maxFree, Math.max(0, this.#free[name]));
     }
-    this.#report = {
+    this.#unansweredReport = {
       id: this.id,
-      number: ++this.#number,
+      number: ++this.#reportNumber,
       beganAt: this.#beganAt,
       keepMs: this.#times.keepMs,
       begun: this.#begun,
@@ -210,37 +215,37 @@ export class Share {
       spent: this.#spent,
       drawn: { ...this.#drawn },
       free: { ...this.#free },
-      more: leaves || !this.#isLow() ? undefined : this.#computeMissing(),
+      more: releasesRoom || !this.#isRoomLow() ? undefined : this.#computeMissing(),
       least: { ...this.#demand.mean },
       parties: this.#parties.map(toScriptParty),
     };
-    this.#reportedCount = this.#ended;
+    this.#reportedRequests = this.#ended;
     this.#begun = 0;
     this.#ended = 0;
-    this.#spent = zeroQuantity();
-    return this.#report;
+    this.#spent = createZeroQuantity();
+    return this.#unansweredReport;
   }
 
-  /** Takes over what Redis replied to the report. */
+  /** Applies Redis's reply to the report. */
   confirm(
     now: number,
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, places = 0, at = 0, ...numbers]: readonly number[],
   ): void {
-    this.#report = undefined;
+    this.#unansweredReport = undefined;
     this.#confirmedReports++;
-    this.#reportedCount = 0;
+    this.#reportedRequests = 0;
     this.#uses = readPartyUses(this.#parties, [at, ...numbers]);
-    if (isKept !== 1) this.#free = zeroQuantity();
-    addTo(this.#free, requests, { tokens, cost });
+    if (isKept !== 1) this.#free = createZeroQuantity();
+    addAmount(this.#free, requests, { tokens, cost });
     this.#free.places += places;
-    if (isFar !== 1) this.#nearUntil = now + pauseMs;
+    if (isFar !== 1) this.#pausedUntil = now + pauseMs;
     this.#beganAt ??= at;
-    // Computed from the time when the report was sent, because Redis answered later.
-    this.#dayEndsAt = this.#reportedAt + nextBeginning('day', this.#beganAt) - at;
-    this.#usableUntil = Math.min(this.#reportedAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
+    // Both times are computed from when the report was sent, because Redis processed it at that time or later.
+    this.#dayEndsAt = this.#lastReportAt + nextBeginning('day', this.#beganAt) - at;
+    this.#usableUntil = Math.min(this.#lastReportAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
 
-  /** Records that nobody knows whether Redis has processed the report, so that it is sent again. */
+  /** Records that the report has no reply. It is sent again, because Redis may or may not have processed it. */
   fail(): void {
     this.#hasFailed = true;
     this.suspend();
@@ -251,17 +256,17 @@ export class Share {
     this.#usableUntil = 0;
   }
 
-  /** Returns whether the share should release its room. */
-  #isLeaving(now: number): boolean {
-    return now < this.#nearUntil || now - this.#askedAt >= pauseMs || this.isOver(now) || this.#demand.isSlow;
+  /** Returns whether the next report should release the free room. */
+  #shouldReleaseRoom(now: number): boolean {
+    return now < this.#pausedUntil || now - this.#lastRequestAt >= pauseMs || this.isOver(now) || this.#demand.isSlow;
   }
 
-  #isLow(): boolean {
+  #isRoomLow(): boolean {
     return quantityNames.some((name) => this.#free[name] * 2 < this.#demand.target[name]);
   }
 
   #computeMissing(): Quantity {
-    const missing = zeroQuantity();
+    const missing = createZeroQuantity();
     for (const name of quantityNames) missing[name] = Math.max(0, this.#demand.target[name] - this.#free[name]);
     return missing;
   }

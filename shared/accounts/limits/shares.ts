@@ -15,14 +15,14 @@ export interface SharesDependencies {
   log: Pick<Logger, 'debug'>;
 }
 
-/** The shares of this node, one for each set of parties and limits that requests have. */
+/** The shares of this node: one for each combination of parties and limits among its requests. */
 export class Shares {
   readonly #dependencies: SharesDependencies;
   readonly #times: ShareTimes;
-  /** Shares that requests draw on, by their parties. */
+  /** The shares that new requests draw on, by `toShareKey`. */
   readonly #open = new Map<string, Share>();
-  /** The open shares, and those that wait for their requests to end. */
-  readonly #all = new Set<Share>();
+  /** All shares: the open shares, and older shares that still have running or uncounted requests. */
+  readonly #shares = new Set<Share>();
   readonly #sending = new Map<Share, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -34,16 +34,14 @@ export class Shares {
   }
 
   get running(): number {
-    return [...this.#all].reduce((sum, share) => sum + share.running, 0);
+    return [...this.#shares].reduce((sum, share) => sum + share.running, 0);
   }
 
   get uncounted(): number {
-    return [...this.#all].reduce((sum, share) => sum + share.uncounted, 0);
+    return [...this.#shares].reduce((sum, share) => sum + share.uncounted, 0);
   }
 
-  /**
-   * Returns the share of parties; undefined after `close`, when each of their requests must call Redis.
-   */
+  /** Returns the share of parties; undefined after `close`, when each request must call Redis. */
   get(parties: readonly PartyLimits[], now: number): Share | undefined {
     if (this.#isClosed) return undefined;
     const key = toShareKey(parties);
@@ -51,56 +49,56 @@ export class Shares {
     if (open && !open.isOver(now)) return open;
     const share = new Share(parties, this.#times, now);
     this.#open.set(key, share);
-    this.#all.add(share);
+    this.#shares.add(share);
     this.#timer ??= setInterval(() => this.#checkShares(), checkEveryMs);
     return share;
   }
 
-  /** Replaces what a request has drawn by its actual use. */
+  /** Replaces the amount that a request has drawn by its actual use. */
   finish(share: Share, drawn: Amount, spent: Amount): void {
     share.end(drawn, spent);
-    if (this.#isClosed) void this.settle();
+    if (this.#isClosed) void this.flush();
   }
 
-  /** Releases the room of a share for requests to come. Resolves when that is done, or has failed. */
+  /** Releases the free room of a share. Resolves when that is done or has failed. */
   async giveBack(share: Share): Promise<void> {
     await this.#sending.get(share);
     await (share.isReporting || !share.hasRoom ? this.#sending.get(share) : this.#send(share, true));
   }
 
-  /** Makes `get` return no more shares. To be followed by calls of `settle` until it returns true, which releases the room of shares. */
+  /** Makes `get` return no more shares. The caller then calls `flush` until it returns true, so that all room is released. */
   close(): void {
     clearInterval(this.#timer);
     this.#isClosed = true;
   }
 
-  /** Reports what was not reported yet. Returns whether there was nothing to report. */
-  async settle(): Promise<boolean> {
+  /** Reports all use that was not reported yet, and releases the free room of all shares. Returns whether there was nothing to report. */
+  async flush(): Promise<boolean> {
     await Promise.all(this.#sending.values());
-    const left = [...this.#all].filter((share) => share.uncounted > 0 || share.hasRoom || share.isReporting);
-    await Promise.all(left.map((share) => this.#sending.get(share) ?? this.#send(share, true)));
-    return left.length === 0;
+    const unflushed = [...this.#shares].filter((share) => share.uncounted > 0 || share.hasRoom || share.isReporting);
+    await Promise.all(unflushed.map((share) => this.#sending.get(share) ?? this.#send(share, true)));
+    return unflushed.length === 0;
   }
 
-  /** Removes the shares without running or uncounted requests. The others expire. */
+  /** Removes the shares that have neither running nor uncounted requests. The other shares expire. */
   async end(): Promise<void> {
     this.#dependencies.redis.off('close', this.#onDisconnect);
-    const unused = [...this.#all].filter((share) => share.running === 0 && share.uncounted === 0);
+    const unused = [...this.#shares].filter((share) => share.running === 0 && share.uncounted === 0);
     await Promise.all(unused.map((share) => this.#remove(share)));
   }
 
   readonly #onDisconnect = (): void => {
-    for (const share of this.#all) share.suspend();
+    for (const share of this.#shares) share.suspend();
   };
 
   #checkShares(): void {
     const now = performance.now();
     for (const [key, share] of this.#open) if (share.isOver(now) || share.isIdle(now)) this.#open.delete(key);
-    for (const share of this.#all) {
+    for (const share of this.#shares) {
       if (share.isIdle(now)) void this.#remove(share);
       else if (share.isDue(now) && this.#dependencies.redis.status === 'ready') void this.#send(share);
     }
-    if (this.#all.size > 0) return;
+    if (this.#shares.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -122,7 +120,7 @@ export class Shares {
   }
 
   async #remove(share: Share): Promise<void> {
-    this.#all.delete(share);
+    this.#shares.delete(share);
     if (!share.isStored) return;
     try {
       await this.#dependencies.remove(share.id);
@@ -133,14 +131,14 @@ export class Shares {
   }
 }
 
-const keys = new WeakMap<readonly PartyLimits[], string>();
+const shareKeys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Returns parties and limits as a text. */
+/** Returns a text that is the same for equal parties and limits. */
 function toShareKey(parties: readonly PartyLimits[]): string {
-  let key = keys.get(parties);
+  let key = shareKeys.get(parties);
   if (key === undefined) {
     key = JSON.stringify(parties.map(toScriptParty));
-    keys.set(parties, key);
+    shareKeys.set(parties, key);
   }
   return key;
 }

@@ -6,22 +6,25 @@ export interface AuditQuota {
   name: string;
   /** If the quota has more entries than this, its oldest entry is removed. */
   maxEntries: number;
-  /** Whether repeated changes of the same fields of the same thing become one entry. */
+  /** Whether repeated changes of the same fields of the same thing are merged into one entry. */
   merges: boolean;
 }
 
-/** The first words of actions that change teams or invitations, which are nobody's own. */
+/** The first words of actions on things that are no member's own. */
 const sharedThings = new Set(['team', 'invitation']);
 
 /**
  * Returns the quota against which an entry counts. A member can make any number of things of their own, so entries about these things
- * displace only each other. All other actions are recognised first, so that a new kind of thing counts as the member's own.
+ * displace only each other. All other actions are recognised first, so that a new kind of thing counts as the member's own. The quotas:
  *
- * | entries | kept | |---|---| | of administrators and of the command line; accounts made by a link that they gave out | 100,000: 250 a day
- * for 400 days, some 100 MB | | of a member, about teams and other people | the last 1,000 of this member | | of a member, about keys,
- * webhooks, batches and files of a team | the last 200 of this member | | of a member, about their own account | the last 200 of this
- * member | | of a member, about other things of theirs: keys, tokens, programs, webhooks, batches, files, sessions | the last 200 of this
- * member | | of somebody who is not signed in (refused sign-ins, of which SignInGuard reports ten an hour) | the last 1,000 |
+ * - `privileged`: the last 100,000 entries of administrators and of the command line, and of accounts made by a link that they gave out.
+ *   That is 250 entries a day for 400 days, some 100 MB.
+ * - `people`: the last 1,000 entries of a member about teams and other people.
+ * - `of-teams`: the last 200 entries of a member about keys, webhooks, batches and files of a team.
+ * - `self`: the last 200 entries of a member about their own account.
+ * - `own`: the last 200 entries of a member about other things of theirs: keys, tokens, programs, webhooks, batches, files, sessions.
+ * - `strangers`: the last 1,000 entries of people who are not signed in. These are refused sign-ins, of which SignInGuard reports ten an
+ *   hour.
  */
 export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInput): AuditQuota {
   if (action === 'session.refused') return { name: 'strangers', maxEntries: 1_000, merges: true };

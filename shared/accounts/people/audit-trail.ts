@@ -12,17 +12,20 @@ import type { UserRole } from './user.ts';
 
 const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
 
-/** Milliseconds after the first change in a member's entry until a change of the same fields of the same thing begins a new entry. */
+/**
+ * Milliseconds after the first change in a member's entry during which further changes of the same fields of the same thing are merged into
+ * this entry.
+ */
 const mergeMs = 600_000;
 
-/** Maximum of changes in one entry. */
+/** Maximum number of changes in one entry. */
 const maxMerged = 20;
 /** Maximum bytes of the changes between the first and the last change of an entry. */
 const maxBetween = 16_384;
 
-/** Maximum of entries that one call of Redis reads. */
+/** Maximum number of entries that one call of Redis reads. */
 const readAtOnce = 200;
-/** Maximum of entries that are read for one page, however few of them match the filter. */
+/** Maximum number of entries that are read for one page, even if few of them match the filter. */
 const maxRead = 10_000;
 
 /** Maximum characters of an entry's details. See `shortenDetails`. */
@@ -41,7 +44,7 @@ const noteSchema = z.object({
   action: z.string(),
   target: targetSchema.nullable(),
   details: detailsSchema,
-  // An entry of another release stays readable, whatever the form of its origin.
+  // An entry of another release stays readable even if the form of its origin differs.
   from: originSchema.optional().catch(undefined),
 });
 const entrySchema = z.object({
@@ -66,15 +69,15 @@ export interface AuditNote {
   target: z.output<typeof targetSchema> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof detailsSchema>;
-  /** Whether the changed thing, such as a key, belongs to a team. Decides on the quota, and is not stored. */
+  /** Whether the changed thing, such as a key, belongs to a team. This determines the quota, and is not stored. */
   ofTeam?: boolean | undefined;
   /** Where the change came from; absent if unknown. */
   from?: AuditOrigin | undefined;
 }
 
 /**
- * The origin of a change. A change from the network has an address and either a sign-in session, by its name in the list of sessions, or an
- * admin token. Any other change has a command line.
+ * The origin of a change. A change from the network has an address, and either an admin token or the name of a sign-in session, as in the
+ * list of sessions. Any other change has a command line.
  */
 export interface AuditOrigin {
   address?: string | undefined;
@@ -85,9 +88,9 @@ export interface AuditOrigin {
 }
 
 /**
- * One change, or several changes of the same fields of the same thing, from the same origin. For several changes, `count` is their number
- * since `since`. The details have the values before the first change and after the last change, and as `between` the values after each of
- * the other changes. Times are in ms since 1970. The ids of later entries are larger.
+ * One change, or several changes of the same fields of the same thing, from the same origin. For several changes, `count` is the number of
+ * changes since the time `since`. The details then have the values before the first change and after the last change; `between` has the
+ * values after each of the other changes. Times are in ms since 1970. The ids of later entries are larger.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
@@ -117,8 +120,8 @@ export interface AuditTrailOptions {
 }
 
 /**
- * The audit trail: who changed what. Entries are kept for a time that administrators set. Quotas (see `chooseQuota`) bound their number, so
- * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` while
+ * The audit trail: who changed what. Administrators set how long entries are kept. Quotas (see `chooseQuota`) bound the number of entries,
+ * so that nobody can displace the entries of others. Repeated changes by a member are merged. Every method throws `store_unavailable` while
  * Redis is unavailable.
  */
 export class AuditTrail {
@@ -145,7 +148,7 @@ export class AuditTrail {
     const { auditIndex, auditQuota, auditLatest, auditEntry } = this.#names;
     const quota = chooseQuota({ ...note, ofTeam });
     await addEntry.run(this.#redis, {
-      keys: [auditIndex, auditQuota(quota.name), auditLatest(actionHash(quota.name, note))],
+      keys: [auditIndex, auditQuota(quota.name), auditLatest(hashAction(quota.name, note))],
       args: {
         entryPrefix: auditEntry(''),
         note: JSON.stringify({ ...note, details: shortenDetails(note.details, maxDetails) }),
@@ -159,22 +162,22 @@ export class AuditTrail {
   }
 
   /**
-   * Returns entries that match a filter, newest first. If `cursor` is defined, returns only entries that are older than the entry with this
-   * id.
+   * Returns entries that match a filter, newest first.
+   * @param cursor id of an entry: returns only entries that are older than this entry
    */
   async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
-    let start = cursor === undefined ? newestId(filter.to) : `(${cursor}`;
+    let start = cursor === undefined ? toNewestId(filter.to) : `(${cursor}`;
     for (let read = 0; read < maxRead; read += readAtOnce) {
       const range = [this.#names.auditIndex, start, String(oldest), 'BYSCORE', 'REV', 'LIMIT', 0, readAtOnce] as const;
       const ids = await callRedis(this.#redis.zrange(...range));
-      const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
-      for (const [index, entry] of found.entries()) {
-        if (!entry || !matches(entry, filter)) continue;
+      const stored = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
+      for (const [index, entry] of stored.entries()) {
+        if (!entry || !matchesFilter(entry, filter)) continue;
         entries.push(entry);
         if (entries.length < limit) continue;
-        const isLast = index === found.length - 1 && ids.length < readAtOnce;
+        const isLast = index === stored.length - 1 && ids.length < readAtOnce;
         return { entries, next: isLast ? undefined : entry.id };
       }
       const last = ids.at(-1);
@@ -199,11 +202,11 @@ export class AuditTrail {
 }
 
 /** Returns the largest id that an entry at the time `to` can have; `+inf` without a time. */
-function newestId(to: number | undefined): string {
+function toNewestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }
 
-function matches(entry: AuditEntry, { actor, action, target: changedThing, to }: AuditFilter): boolean {
+function matchesFilter(entry: AuditEntry, { actor, action, target: changedThing, to }: AuditFilter): boolean {
   if (actor !== undefined && !isMadeBy(entry, actor)) return false;
   if (changedThing !== undefined && entry.target?.id !== changedThing) return false;
   if (to !== undefined && entry.at > to) return false;
@@ -215,8 +218,8 @@ function isMadeBy({ actor, from }: AuditEntry, id: string): boolean {
   return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
-/** Returns the same hash for changes of the same fields of the same thing from the same origin, whatever their values are. */
-function actionHash(
+/** Returns a hash that is the same for all changes of the same fields of the same thing from the same origin. */
+function hashAction(
   quota: string,
   { action, target: changedThing, from, details: { before, after, ...others } }: AuditNote,
 ): string {

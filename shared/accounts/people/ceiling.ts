@@ -7,8 +7,8 @@ import { storedJson } from '../redis/stored-value.ts';
 const maxBytes = 2_000;
 
 /**
- * The most that an administrator lets a person or team use, whatever their keys, sign-in sessions and tokens permit. An absent field does
- * not restrict.
+ * The most that an administrator lets a person or team use, even if their keys, sign-in sessions or tokens permit more. An absent field
+ * does not restrict.
  */
 export const ceilingSchema = z.strictObject({
   /** Names of models and names in the registry, with the same meaning as in the list of a key. */
@@ -48,7 +48,7 @@ export const storedCeilingSchema = storedJson(readCeilingSchema);
 export interface CappedSettings {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
-  /** The lists of models of those ceilings that have a list. */
+  /** The list of models of each ceiling that has one. */
   ownerModels?: readonly (readonly string[])[];
 }
 
@@ -57,17 +57,19 @@ export function applyCeilings(
   ceilings: readonly (Ceiling | undefined)[],
   settings: { class: PriorityClass; tiers: readonly Tier[] | undefined },
 ): CappedSettings {
-  const ceilingsSet = ceilings.filter((each) => each !== undefined);
-  const tierLists = [settings.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
+  const definedCeilings = ceilings.filter((ceiling) => ceiling !== undefined);
+  const tierLists = [settings.tiers, ...definedCeilings.map((ceiling) => ceiling.tiers)].filter(
+    (list) => list !== undefined,
+  );
   const [first, ...others] = tierLists;
-  const ownerModels = ceilingsSet.flatMap(({ models }) => (models === undefined ? [] : [models]));
+  const ownerModels = definedCeilings.flatMap(({ models }) => (models === undefined ? [] : [models]));
   return {
-    class: lowestClass([settings.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
+    class: findLowestClass([settings.class, ...definedCeilings.flatMap(({ maxClass }) => maxClass ?? [])]),
     tiers: first?.filter((tier) => others.every((list) => list.includes(tier))),
     ...(ownerModels.length > 0 && { ownerModels }),
   };
 }
 
-function lowestClass(classes: readonly PriorityClass[]): PriorityClass {
-  return priorityClasses.findLast((each) => classes.includes(each)) ?? 'normal';
+function findLowestClass(classes: readonly PriorityClass[]): PriorityClass {
+  return priorityClasses.findLast((priority) => classes.includes(priority)) ?? 'normal';
 }

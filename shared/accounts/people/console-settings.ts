@@ -24,8 +24,8 @@ const alertEmailsSchema = z.strictObject({
 });
 
 /**
- * Minimum of days for which entries of the audit trail are kept, so that a new administrator cannot remove entries before anybody has seen
- * them.
+ * Minimum number of days for which entries of the audit trail are kept, so that a new administrator cannot remove entries before anybody
+ * has seen them.
  */
 const minAuditDays = 30;
 
@@ -49,17 +49,19 @@ export const consoleSettingsSchema = z.strictObject({
 
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
-const positive = z.coerce.number().positive();
-const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }));
+const positiveNumber = z.coerce.number().positive();
+const storedNewMembersSchema = storedJson(
+  z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }),
+);
 
-const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
+const storedAlertEmailsSchema = storedJson(z.object(alertEmailsSchema.shape));
 
 export interface NewPersonSettings {
   limits?: Limits;
   ceiling?: Ceiling;
 }
 
-/** Values of settings that nobody has changed. */
+/** The values of settings that nobody has changed. */
 const defaults: ConsoleSettings = {
   invitationDays: 7,
   sessionHours: 24,
@@ -70,7 +72,7 @@ const defaults: ConsoleSettings = {
   alertEmails: { router: true },
 };
 
-/** Values in place of settings that cannot be read. Of a switch, it is the stricter value. */
+/** The values that replace settings that cannot be read. A switch gets the stricter of its two values. */
 const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false, requireSecondFactor: true };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` while Redis is unavailable. */
@@ -97,17 +99,17 @@ export class ConsoleSettingsStore {
       return substitutes[name];
     };
     return {
-      invitationDays: read('invitationDays', positive),
-      sessionHours: read('sessionHours', positive),
+      invitationDays: read('invitationDays', positiveNumber),
+      sessionHours: read('sessionHours', positiveNumber),
       membersMakeKeys: read('membersMakeKeys', z.stringbool()),
       requireSecondFactor: read('requireSecondFactor', z.stringbool()),
-      auditDays: read('auditDays', positive),
-      newMembers: read('newMembers', storedNewMembers),
-      alertEmails: read('alertEmails', storedAlertEmails),
+      auditDays: read('auditDays', positiveNumber),
+      newMembers: read('newMembers', storedNewMembersSchema),
+      alertEmails: read('alertEmails', storedAlertEmailsSchema),
     };
   }
 
-  /** Returns the limits and the ceiling of a new person. Administrators get neither, because they could remove both themselves. */
+  /** Returns the initial limits and ceiling of a new person. A new administrator gets neither, because administrators can remove both. */
   async readNewPersonSettings(role: UserRole): Promise<NewPersonSettings> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;

@@ -27,7 +27,7 @@ export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 /**
  * Deletes a person and everything that belongs to them. The person is blocked first, so that their keys, tokens and sessions are refused.
  * Then keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
- * removed. The record is removed last, so that after a crash the call can be repeated. The person's use stays in the ledger, under their
+ * removed. The record is removed last, so that the call can be repeated after a crash. The person's use stays in the ledger, under their
  * id.
  * @throws RouterError `store_unavailable`
  */
@@ -69,7 +69,7 @@ export async function deletePerson(dependencies: DeletePersonDependencies, id: s
   return (await removeUser.run(redis, { keys: redisNames, args })) as PersonDeletion;
 }
 
-/** Removes the names by which lists of requests name the keys and sign-in sessions of the person. */
+/** Removes the names of the person's keys and sign-in sessions that lists of requests show. */
 async function removeNames(
   { redis, prefix }: DeletePersonDependencies,
   id: string,
@@ -87,7 +87,8 @@ async function removeNames(
 }
 
 /**
- * Returns the name of a deleted person where their id is still stored. The name is always the same and does not tell who the person was.
+ * Returns the name that replaces the name of a deleted person wherever their id is still stored. It is always the same for the same id, and
+ * does not reveal who the person was.
  */
 export function deletedName(id: string): string {
   return `deleted person ${id.slice(0, 4)}`;

@@ -16,7 +16,7 @@ const maxOpen = 500;
 const invitationSchema = z.object({
   id: z.string(),
   email: z.string(),
-  /** A role that this release does not define is read as `member`. The account gets the stored role all the same. */
+  /** A role that this release does not define is read as `member`. The new account still gets the stored role. */
   role: z.enum(userRoles).catch('member'),
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
@@ -39,7 +39,7 @@ export interface NewInvitation {
   usableMs: number;
 }
 
-/** The open invitations, in Redis, where they expire. Every method throws `store_unavailable` while Redis is unavailable. */
+/** The open invitations. They are records in Redis that expire. Every method throws `store_unavailable` while Redis is unavailable. */
 export class InvitationStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -73,7 +73,7 @@ export class InvitationStore {
     const token = generateToken();
     const createdAt = Date.now();
     const expiresAt = createdAt + ms;
-    const invitationFacts = {
+    const invitationFields = {
       id: generateId(),
       email,
       role,
@@ -82,17 +82,17 @@ export class InvitationStore {
       invitedBy,
       linkHash: hashToken(token),
     };
-    const invitation = { ...invitationFacts, ...(teamId === undefined ? {} : { teamId }) };
+    const invitation = { ...invitationFields, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
     const names = [
-      record(invitationFacts.id),
-      invitationLink(invitationFacts.linkHash),
+      record(invitationFields.id),
+      invitationLink(invitationFields.linkHash),
       invitations,
       userEmails,
       team(teamId ?? ''),
     ];
     const args = {
-      id: invitationFacts.id,
+      id: invitationFields.id,
       email,
       now: createdAt,
       expiresAt,

@@ -15,7 +15,7 @@ const createFirstAdmin = new RedisScript(new URL('lua/create-first-admin.lua', i
 const issueFirstAdminLink = new RedisScript(new URL('lua/issue-first-admin-link.lua', import.meta.url));
 const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.meta.url));
 
-/** Milliseconds for which a new link can be used. The link of an invitation has a time of its own. */
+/** Milliseconds for which a new link can be used. This does not apply to the link of an invitation. */
 export const linkUsableMs = 24 * 3_600_000;
 
 /**
@@ -25,8 +25,8 @@ export const linkUsableMs = 24 * 3_600_000;
 const unusedAccountSuffix = ':first';
 
 /**
- * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted` is true
- * if an operator has printed the link of a password, and false if an administrator has made it.
+ * What a one-time link permits: to become the first administrator, to accept an invitation, or to set a new password. `isPrinted`: an
+ * operator has printed the link; otherwise an administrator has made it.
  */
 export type Link =
   | { kind: 'first-admin' }
@@ -57,13 +57,16 @@ export class LinkStore {
     this.#invitations = invitations;
   }
 
-  /** Issues a link for the first administrator, in place of an earlier link; undefined if there is an administrator who is not blocked. */
+  /**
+   * Issues a link for the first administrator, which replaces an earlier link. Returns undefined if there is an administrator who is not
+   * blocked.
+   */
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = generateToken();
     const { firstAdminLink, admins } = this.#names;
     const args = { tokenHash: hashToken(token), usableMs: linkUsableMs };
-    const issued = await issueFirstAdminLink.run(this.#redis, { keys: [firstAdminLink, admins], args });
-    return issued === 1 ? token : undefined;
+    const reply = await issueFirstAdminLink.run(this.#redis, { keys: [firstAdminLink, admins], args });
+    return reply === 1 ? token : undefined;
   }
 
   /**
@@ -106,10 +109,10 @@ export class LinkStore {
 
   /** Creates the first administrator. Returns `no link` if the link was used meanwhile. */
   async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
-    const user = newUser(person, 'admin');
+    const user = createUserRecord(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
     const keys = [firstAdminLink, admins, userEmails, record(user.id), users];
-    const args = { tokenHash: hashToken(token), ...userScriptArgs(user) };
+    const args = { tokenHash: hashToken(token), ...toUserScriptArgs(user) };
     const outcome = await createFirstAdmin.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
@@ -119,23 +122,23 @@ export class LinkStore {
     token: string,
     { id, email, role, teamId }: InvitationRecord,
     person: Omit<NewPerson, 'email'>,
-    start: NewPersonSettings,
+    initialSettings: NewPersonSettings,
   ): Promise<UserRecord | 'no link' | 'email taken'> {
-    const user = { ...newUser({ ...person, email }, role), ...start };
-    const name = this.#names;
+    const user = { ...createUserRecord({ ...person, email }, role), ...initialSettings };
+    const names = this.#names;
     const keys = [
-      name.invitationLink(hashToken(token)),
-      name.invitation(id),
-      name.invitations,
-      name.userEmails,
-      name.user(user.id),
-      name.users,
-      name.admins,
-      name.teamsOf(user.id),
-      name.team(teamId ?? ''),
-      name.membersOf(teamId ?? ''),
+      names.invitationLink(hashToken(token)),
+      names.invitation(id),
+      names.invitations,
+      names.userEmails,
+      names.user(user.id),
+      names.users,
+      names.admins,
+      names.teamsOf(user.id),
+      names.team(teamId ?? ''),
+      names.membersOf(teamId ?? ''),
     ];
-    const args = { invitationId: id, teamId, ...userScriptArgs(user) };
+    const args = { invitationId: id, teamId, ...toUserScriptArgs(user) };
     const outcome = await acceptInvitation.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
@@ -147,8 +150,8 @@ export class LinkStore {
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
     const { passwordLink, user, externalAccount } = this.#names;
     const keys = [passwordLink(hashToken(token)), user(userId), externalAccount(userId)];
-    const done = await resetPassword.run(this.#redis, { keys, args: { userId, newHash: passwordHash } });
-    return done === 1 ? this.#users.find(userId) : undefined;
+    const reply = await resetPassword.run(this.#redis, { keys, args: { userId, newHash: passwordHash } });
+    return reply === 1 ? this.#users.find(userId) : undefined;
   }
 
   async #issuePassword(userId: string, suffix: '' | typeof unusedAccountSuffix): Promise<string> {
@@ -165,18 +168,20 @@ export class LinkStore {
     return inviter === undefined || !isShutOut(inviter);
   }
 
-  /** Returns whether anybody has used this person's account. Only somebody who has used it can have made keys that store for the person. */
+  /**
+   * Returns whether anybody has used this person's account. Without any use, there are no keys that have stored anything for the person.
+   */
   async #hasUsedAccount(user: UserRecord): Promise<boolean> {
     return hasUsedAccount(user) || (await callRedis(this.#redis.exists(this.#names.externalAccount(user.id)))) === 1;
   }
 }
 
-function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
+function createUserRecord({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
   const address = { email, confirmedEmail: email, usedEmail: email };
   return { id: generateId(), name, ...address, role, passwordHash, epoch: 0, createdAt: Date.now() };
 }
 
-function userScriptArgs(user: UserRecord) {
+function toUserScriptArgs(user: UserRecord) {
   const { id: userId, email, createdAt } = user;
   return { userId, email, createdAt, fields: toStoredFields(user) };
 }

@@ -4,7 +4,7 @@ import { applyCeilings, type Ceiling } from './ceiling.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** Start of the id of a person's identity. It is `session:<person>`, or `session:<person>:<team>` if they use the team's account. */
-const prefix = 'session:';
+const idPrefix = 'session:';
 
 export interface IdentityParty {
   id: string;
@@ -15,8 +15,8 @@ export interface IdentityParty {
 }
 
 /**
- * Returns the identity of a person who is signed in, in the console or in a program. It is like the identity of one of their keys. If they
- * use a team's account, the team is the owner, and the limits and ceilings of both apply.
+ * Returns the identity of a person who is signed in to the console or to a program. It has the form of a key's identity. If the person uses
+ * a team's account, the team is the owner, and the limits and ceilings of both apply.
  */
 export function identityOfPerson(
   person: IdentityParty,
@@ -27,7 +27,7 @@ export function identityOfPerson(
   if (hasLimits(person.limits)) limits.push({ party: `user:${person.id}`, limits: person.limits });
   if (team && hasLimits(team.limits)) limits.push({ party: `team:${team.id}`, limits: team.limits });
   return Object.freeze({
-    id: `${prefix}${person.id}${team ? `:${team.id}` : ''}`,
+    id: `${idPrefix}${person.id}${team ? `:${team.id}` : ''}`,
     kind: team ? 'team' : 'user',
     name: person.name,
     ownerId: (team ?? person).id,
@@ -41,7 +41,7 @@ export function identityOfPerson(
 
 /** Returns the person in an identity's id, and the team if the person uses a team's account; undefined for the identity of a key. */
 export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
-  if (!id.startsWith(prefix)) return undefined;
-  const [userId = '', teamId] = id.slice(prefix.length).split(':');
+  if (!id.startsWith(idPrefix)) return undefined;
+  const [userId = '', teamId] = id.slice(idPrefix.length).split(':');
   return { userId, teamId };
 }

@@ -1,12 +1,12 @@
-/** Characters to which the JSON of a value that is too long is shortened. If the first length does not suffice, the second one is used. */
+/** Numbers of characters to which the JSON of a long value is shortened. The second number is used if the first does not suffice. */
 const keptLengths = [400, 100];
 
 type Details = Record<string, unknown>;
 
 /**
- * Shortens the details of an audit entry until their JSON has at most `maxLength` characters. The longest values are replaced by the
- * beginning of their JSON, so that a long value displaces no other. Each value in `before` and `after` counts by itself. If there are too
- * many values even so, only the names of the fields are left.
+ * Shortens the details of an audit entry until their JSON has at most `maxLength` characters. Replaces the longest values by the beginning
+ * of their JSON, so that a long value displaces no other value. Each field of `before` and `after` counts as a separate value. If there are
+ * still too many values, keeps only the names of the fields.
  */
 export function shortenDetails(input: Details, maxLength: number): Details {
   const { length } = JSON.stringify(input);

@@ -47,8 +47,8 @@ export interface TeamChange {
 }
 
 /**
- * Returns the form in which names of teams are compared. Names of two teams must differ by more than case, compatible characters and white
- * space.
+ * Returns the form in which names of teams are compared. The names of two teams must differ in more than case, compatible characters and
+ * white space.
  */
 export function foldTeamName(name: string): string {
   // Upper case comes first, because the upper case of ß is SS, and both lower-case forms of sigma have the same upper case.
@@ -112,10 +112,10 @@ export class TeamStore {
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
-    const stored = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
+    const storedLimits = limits && replaceJson(await callRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const storedCeiling =
       ceiling && replaceJson(await callRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
-    const args = { ifRevision, fields: toStoredFields({ ...change, limits: stored, ceiling: storedCeiling }) };
+    const args = { ifRevision, fields: toStoredFields({ ...change, limits: storedLimits, ceiling: storedCeiling }) };
     return (await changeTeam.run(this.#redis, { keys: [name], args })) as 'changed' | 'stale' | 'unknown';
   }
 
@@ -147,7 +147,7 @@ export class TeamStore {
   /**
    * Sets the role of a person in a team.
    * @param onlyNew whether to leave the role of an existing member unchanged
-   * @returns the previous role: undefined for a new member, `unknown` when the team or the person does not exist
+   * @returns the previous role; undefined for a new member; `unknown` if the team or the person does not exist
    */
   async setMember(
     id: string,

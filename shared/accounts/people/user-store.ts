@@ -31,7 +31,7 @@ export interface UserChange {
 export type NewUser = Pick<UserRecord, 'name' | 'email' | 'role' | 'limits' | 'weight' | 'ceiling'>;
 
 /**
- * The people, in Redis. They are created by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method
+ * The people, in Redis. Links (see LinkStore), sign-ins at providers (see ExternalAccounts) and administrators create them. Every method
  * throws `store_unavailable` while Redis is unavailable.
  */
 export class UserStore {
@@ -76,7 +76,9 @@ export class UserStore {
     return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
   }
 
-  /** Creates the account of a person who signs in later: with a link for a password, or at a provider with this address. */
+  /**
+   * Creates the account of a person who signs in later, either after setting a password with a link, or at a provider with this address.
+   */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
     const defaults = {
@@ -96,9 +98,9 @@ export class UserStore {
   }
 
   /**
-   * Changes the fields in the second argument, either all or none. Blocking ends all sign-in sessions and admin tokens of the person, and
-   * deletes their MCP account links. The last administrator can be neither blocked nor made a member. When another administrator is blocked
-   * or becomes a member, their open invitations are withdrawn.
+   * Changes the defined fields of the second argument, either all of them or none. Blocking ends all sign-in sessions and admin tokens of
+   * the person, and deletes their MCP account links. The last administrator can be neither blocked nor made a member. When another
+   * administrator is blocked or becomes a member, their open invitations are withdrawn.
    * @param ifRevision if the record has another revision, nothing is changed, and the outcome is `stale`
    */
   async change(
@@ -110,7 +112,8 @@ export class UserStore {
     const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
     const names = [user(id), admins, invitations, connectionsOf(id)];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
-    const stored = limits && replaceJson(await callRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
+    const storedLimits =
+      limits && replaceJson(await callRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
     const storedCeiling =
       ceiling && replaceJson(await callRedis(this.#redis.hget(user(id), 'ceiling')), ceiling, ceilingNames);
     const args = {
@@ -120,7 +123,7 @@ export class UserStore {
       name,
       role,
       blocked,
-      limits: stored,
+      limits: storedLimits,
       weight,
       ceiling: storedCeiling,
       ...prefixes,
@@ -160,7 +163,8 @@ export class UserStore {
   }
 
   /**
-   * Stores that an address is confirmed, that its person has used it to sign in, or both. This counts while the person has the address.
+   * Stores that an address is confirmed, that the person has signed in with it, or both. These facts apply only while the person has this
+   * address.
    */
   async noteEmail(id: string, email: string, facts: { confirmed?: true; used?: true }): Promise<void> {
     const noted = { confirmedEmail: facts.confirmed && email, usedEmail: facts.used && email };
@@ -176,7 +180,7 @@ export class UserStore {
   /**
    * Ends all sign-in sessions, programs and admin tokens of a person whom their provider refuses.
    * @param endsKeys whether their keys are refused as well, until they sign in at the provider again or have a password
-   * @param turn `turn` of their account when the router asked the provider, `''` if it had none; undefined if it may have any
+   * @param turn `turn` of their account when the router asked the provider, `''` if it had none; undefined to accept any `turn`
    * @returns false, with nothing ended, if they have signed in at the provider since, or do not exist
    */
   async refuse(

@@ -24,13 +24,13 @@ export const userRecordSchema = z.object({
   /** Argon2id, as a PHC string. */
   passwordHash: z.string(),
   /**
-   * Raised by one to end all sign-in sessions of the person. A session is valid only while the epoch is the same as when the session was
+   * Is raised by one to end all sign-in sessions of the person. A session is valid only while the epoch is the same as when the session was
    * opened.
    */
   epoch: z.coerce.number(),
   /**
-   * Raised by one to end all admin tokens of the person. Admin tokens stay valid when sessions end because the provider cannot be asked
-   * about the person. Absent: 0.
+   * Is raised by one to end all admin tokens of the person. If sessions end because the provider cannot be asked about the person, admin
+   * tokens stay valid. Absent: 0.
    */
   tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
@@ -67,16 +67,16 @@ export function isShutOut(facts: AccessFields): boolean {
   return facts.blockedAt !== undefined || isRefused(facts);
 }
 
-/** Returns whether a provider refuses a person and they have no password, with which they could sign in without the provider. */
+/** Returns whether a provider refuses a person who has no password. With a password, the person could sign in without the provider. */
 export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, 'blockedAt'>): boolean {
   return refusedAt !== undefined && passwordHash === '';
 }
 
 /**
- * Matches any name but `.` and `..`, which cannot stand in the path of a URL, and `__proto__`, which cannot be a name in a JavaScript
+ * Matches every name except `.` and `..`, which a path of a URL cannot contain, and `__proto__`, which cannot be a field of a JavaScript
  * object.
  */
-export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
+export const usableNamePattern = /^(?!(?:\.{1,2}|__proto__)$)/;
 
 /** Returns whether somebody else has set or confirmed the address of a person. */
 export function hasConfirmedEmail({ email, confirmedEmail }: Pick<UserRecord, 'email' | 'confirmedEmail'>): boolean {
@@ -84,24 +84,24 @@ export function hasConfirmedEmail({ email, confirmedEmail }: Pick<UserRecord, 'e
 }
 
 /**
- * Returns whether somebody who has proven elsewhere that they have the address of an account counts as the account's person. For that, the
- * address must be confirmed, and the person must have signed in with it or never at all. Without the first condition, whoever enters an
- * address would get what is meant for its owner. Without the second condition, an administrator who changes a person's address could become
- * that person.
+ * Returns whether an account may be linked to somebody who has proven elsewhere that they have its address. The address must be confirmed,
+ * and the person must have last signed in with it, or never have signed in. Without the first condition, somebody who enters a foreign
+ * address in their account could get what is meant for the owner of that address. Without the second condition, an administrator who
+ * changes a person's address could become that person.
  */
 export function mayLinkByEmail(user: Pick<UserRecord, 'email' | 'confirmedEmail' | 'usedEmail'>): boolean {
   return hasConfirmedEmail(user) && (user.usedEmail === user.email || !hasUsedAccount(user));
 }
 
 /**
- * Returns whether the record shows that anybody has signed in as this person. That may have been with a link, a password, an account at a
- * provider, or a token of a provider.
+ * Returns whether the record shows that anybody has signed in as this person: with a link, a password, an account at a provider, or a token
+ * of a provider.
  */
 export function hasUsedAccount({ usedEmail }: Pick<UserRecord, 'usedEmail'>): boolean {
   return usedEmail !== undefined;
 }
 
-/** The name of a person, a team or an invitation: 1 to 100 visible characters, none of which could hide or reverse text. */
+/** The name of a person, a team or an invitation: 1 to 100 visible characters. No character can hide or reverse text. */
 export const displayNameSchema = z
   .string()
   .trim()
@@ -109,7 +109,7 @@ export const displayNameSchema = z
   .max(100, 'A name has 100 characters at most.')
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
   .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.')
-  .regex(usableName, 'This cannot be a name.');
+  .regex(usableNamePattern, 'This cannot be a name.');
 
 /**
  * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before the

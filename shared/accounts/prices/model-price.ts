@@ -31,16 +31,16 @@ export const modelPriceSchema = z.strictObject({
   characters: dollars.optional(),
   /** Price of a web search that the upstream makes. */
   search: dollars.optional(),
-  /** The day at which the price was valid, such as `2026-11-01`. */
+  /** The day on which the price was valid, such as `2026-11-01`. */
   asOf: z.iso.date(),
 });
 
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
-/** A price as read from the store. Fields that this release does not define are dropped. */
+/** Parses a price from the store. Drops fields that this release does not define. */
 export const storedPriceSchema = storedJson(z.object(modelPriceSchema.shape));
 
-/** The price of a model, with or without the day at which it was valid. */
+/** The price of a model, with or without the day on which it was valid. */
 export interface TokenPrice {
   input: number;
   cachedInput?: number | undefined;
@@ -67,25 +67,26 @@ export function computeCost(usage: Usage, price: TokenPrice | undefined): number
     promptTokens,
     cachedTokens,
     cacheWriteTokens,
-    hourCacheWriteTokens: hourTokens = 0,
+    hourCacheWriteTokens: hourCacheTokens = 0,
     completionTokens,
   } = usage;
   const unitCost = computeUnitCost(usage, price);
   const { input, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
-  const minuteTokens = cacheWriteTokens - hourTokens;
+  const shortCacheTokens = cacheWriteTokens - hourCacheTokens;
   const newTokens = Math.max(0, promptTokens - cachedTokens - cacheWriteTokens);
-  const micro =
-    newTokens * toMicro(input) +
-    cachedTokens * toMicro(cachedInput) +
-    minuteTokens * toMicro(cacheWrite) +
-    hourTokens * toMicro(hourCacheWrite) +
-    completionTokens * toMicro(output);
-  if (!unitCost && isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
+  const nanoThousandths =
+    newTokens * toMicroDollars(input) +
+    cachedTokens * toMicroDollars(cachedInput) +
+    shortCacheTokens * toMicroDollars(cacheWrite) +
+    hourCacheTokens * toMicroDollars(hourCacheWrite) +
+    completionTokens * toMicroDollars(output);
+  if (!unitCost && isExact(nanoThousandths))
+    return clampNano((nanoThousandths + 500 - ((nanoThousandths + 500) % 1_000)) / 1_000);
   return new Decimal(newTokens)
     .times(input)
     .plus(new Decimal(cachedTokens).times(cachedInput))
-    .plus(new Decimal(minuteTokens).times(cacheWrite))
-    .plus(new Decimal(hourTokens).times(hourCacheWrite))
+    .plus(new Decimal(shortCacheTokens).times(cacheWrite))
+    .plus(new Decimal(hourCacheTokens).times(hourCacheWrite))
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
     .plus(unitCost ?? 0)
@@ -95,8 +96,8 @@ export function computeCost(usage: Usage, price: TokenPrice | undefined): number
 }
 
 /**
- * Returns the highest cost of a request in whole nano-dollars. It assumes that no input is read from a cache, and that all input is written
- * to a cache if that costs more.
+ * Returns the highest possible cost of a request in whole nano-dollars: no input is read from a cache, and all input is written to a cache
+ * if that costs more.
  */
 export function computeMaxCost(
   promptTokens: number,
@@ -106,13 +107,14 @@ export function computeMaxCost(
 ): number {
   if (!price) return 0;
   const { input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
-  const dearest = Math.max(input, cacheWrite, hourCacheWrite);
-  const micro = promptTokens * toMicro(dearest) + completionTokens * toMicro(output);
-  const rest = micro % 1_000;
+  const maxInputPrice = Math.max(input, cacheWrite, hourCacheWrite);
+  const nanoThousandths = promptTokens * toMicroDollars(maxInputPrice) + completionTokens * toMicroDollars(output);
+  const remainder = nanoThousandths % 1_000;
   const unitCost = computeUnitCost({ units: expectedUnits }, price);
-  if (!unitCost && isExact(micro)) return clampNano((micro - rest) / 1_000 + (rest > 0 ? 1 : 0));
+  if (!unitCost && isExact(nanoThousandths))
+    return clampNano((nanoThousandths - remainder) / 1_000 + (remainder > 0 ? 1 : 0));
   return new Decimal(promptTokens)
-    .times(dearest)
+    .times(maxInputPrice)
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
     .plus(unitCost ?? 0)
@@ -145,14 +147,14 @@ function computeUnitCost(usage: Pick<Usage, 'units'>, price: TokenPrice): Decima
 }
 
 /** Returns a price in millionths of a dollar; NaN if the price is no whole number of millionths. */
-function toMicro(price: number): number {
+function toMicroDollars(price: number): number {
   const micro = Math.round(price * 1e6);
   return micro / 1e6 === price ? micro : Number.NaN;
 }
 
 /**
- * Returns whether a sum of tokens times prices, in thousandths of nano-dollars, is exact: a whole number, below 2^53 with room for
- * rounding. Any other sum is computed with decimals, which takes twenty times as long.
+ * Returns whether a sum of tokens times prices, in thousandths of a nano-dollar, is exact: a whole number, small enough that rounding it
+ * stays below 2^53. Any other sum is computed with decimals, which takes twenty times as long.
  */
 function isExact(sum: number): boolean {
   return Number.isInteger(sum) && sum >= 0 && sum < 2 ** 52;

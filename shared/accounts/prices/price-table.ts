@@ -17,10 +17,10 @@ const shipped = new Map(
   ),
 );
 
-/** Milliseconds between two reads of the changes, which are read regularly because the notice of a change may be lost. */
+/** Milliseconds between two reads of the changes. They are read regularly because the notice of a change may be lost. */
 const refreshEveryMs = 30_000;
 
-/** A price and its source: the shipped table, or the registry file or an administrator (`changed`). */
+/** A price and its source. `changed`: the registry file or an administrator has set the price. */
 export interface ListedPrice extends TokenPrice {
   model: string;
   source: 'shipped' | 'changed';
@@ -38,8 +38,8 @@ export interface PriceTableDependencies {
 
 /**
  * The prices of models. A change by an administrator takes precedence over the registry file, and the registry file over the shipped table.
- * The shipped prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a
- * subscription, costs nothing unless somebody sets a price for it.
+ * The shipped table has the prices of cloud APIs, and applies only to the cloud tier. A model on the operator's hardware, or behind an
+ * agent with a subscription, costs nothing until somebody sets a price for it.
  *
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
@@ -63,8 +63,8 @@ export class PriceTable {
   priceOf(tier: Tier | undefined, model: string): TokenPrice | undefined {
     const registered = this.#dependencies.registeredPrices();
     for (const name of findPriceNames(model)) {
-      const set = this.#changes.get(name) ?? (Object.hasOwn(registered, name) ? registered[name] : undefined);
-      if (set) return set;
+      const price = this.#changes.get(name) ?? (Object.hasOwn(registered, name) ? registered[name] : undefined);
+      if (price) return price;
     }
     if (tier !== 'cloud') return undefined;
     for (const name of findPriceNames(model)) {
@@ -94,8 +94,8 @@ export class PriceTable {
    */
   async change(model: string, price: ModelPrice): Promise<void> {
     await this.#store(async (redis, name) => {
-      const stored = await redis.hget(name, model);
-      return redis.hset(name, model, replaceJson(stored, price, Object.keys(modelPriceSchema.shape)));
+      const storedPrice = await redis.hget(name, model);
+      return redis.hset(name, model, replaceJson(storedPrice, price, Object.keys(modelPriceSchema.shape)));
     });
   }
 
@@ -143,7 +143,7 @@ export class PriceTable {
   }
 }
 
-/** The results of `namesOf`. They are cached, because every request needs them, and there are few models. */
+/** The results of `listPriceNames` by model. They are cached because every request needs them and there are few models. */
 const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
 
 /**
@@ -158,11 +158,17 @@ function findPriceNames(model: string): readonly string[] {
 }
 
 function listPriceNames(model: string): readonly string[] {
-  const plain = model.slice(model.lastIndexOf('/') + 1).replace(/^(?:[a-z]{2,6}\.)?anthropic\./, '');
-  const names = [model, withoutDate(model), plain, withoutDate(plain), withoutDate(plain).replaceAll('.', '-')];
+  const nameWithoutVendor = model.slice(model.lastIndexOf('/') + 1).replace(/^(?:[a-z]{2,6}\.)?anthropic\./, '');
+  const names = [
+    model,
+    removeDate(model),
+    nameWithoutVendor,
+    removeDate(nameWithoutVendor),
+    removeDate(nameWithoutVendor).replaceAll('.', '-'),
+  ];
   return [...new Set(names)];
 }
 
-function withoutDate(name: string): string {
+function removeDate(name: string): string {
   return name.replace(/-v\d+(?::\d+)?$/, '').replace(/[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '');
 }

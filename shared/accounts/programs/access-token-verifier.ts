@@ -10,13 +10,13 @@ import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Maximum of tokens in memory, and of people and teams whose last change is in memory. */
+/** Maximum of tokens in memory. Also the maximum of changed people and teams in memory. */
 const maxKnown = 10_000;
 
-/** Milliseconds after a token was verified while the store was unavailable until it is verified again. */
+/** A token that is verified while the store is unavailable is verified again after this many milliseconds. */
 const storeRetryMs = 1_000;
 
-/** Maximum of rounds in which a token is verified. A further round begins when a change was published during the last round. */
+/** Maximum of rounds in which a token is verified. A change that is published during a round makes a further round necessary. */
 const maxRounds = 10;
 
 export interface AccessTokenVerifierDependencies {
@@ -29,6 +29,7 @@ export interface AccessTokenVerifierDependencies {
 interface KnownToken {
   identity: KeyIdentity;
   programId: string;
+  /** `user:<id>`, and `team:<id>` if the token is for a team. */
   parties: readonly string[];
   /** In ms since 1970. */
   expiresAt: number;
@@ -43,9 +44,10 @@ interface VerifiedIdentity {
 }
 
 /**
- * Verifies access tokens and returns their identities. A token in use is verified from memory. For a new token, its signature is verified,
- * and its claims about the person and the team are used without reading the store. If one of the two may have changed since the token was
- * made, both are read from the store. While the store is unavailable, the claims count, and the token is verified again every second.
+ * Verifies access tokens and returns their identities. A token in use is verified from memory. For a new token, the signature is verified,
+ * and the claims about the person and the team are used without reading the store. If the person or the team may have changed since the
+ * token was made, both are read from the store. While the store is unavailable, the claims count, and the token is verified again every
+ * second.
  */
 export class AccessTokenVerifier {
   readonly #dependencies: AccessTokenVerifierDependencies;
@@ -54,7 +56,7 @@ export class AccessTokenVerifier {
   readonly #changes = new LRUCache<string, number>({
     max: maxKnown,
     ttl: acceptedMs,
-    // If the time of a change is dropped early, any older token may be the token of that person or team.
+    // The dropped change may concern any token that was made before now.
     dispose: (_at, _changed, reason) => {
       if (reason === 'evict') this.#changesKnownSince = Date.now();
     },
@@ -65,8 +67,8 @@ export class AccessTokenVerifier {
   #changesKnownSince = Date.now();
   /** Whether the list of signed-out programs was read since `markStale` was last called. */
   #hasSignedOutList = false;
-  #reading: Promise<void> | undefined;
-  /** Counts the published changes. A verification does not count if a change was published after it began. */
+  #listReading: Promise<void> | undefined;
+  /** Counts the published changes. A verification is repeated if a change is published during it. */
   #generation = 0;
 
   constructor(dependencies: AccessTokenVerifierDependencies) {
@@ -75,14 +77,14 @@ export class AccessTokenVerifier {
 
   /**
    * Returns the identity of a token: at once for a token in use, else as a promise. Throws, or rejects with, RouterError `invalid_api_key`;
-   * `store_unavailable` when the token cannot be verified; `overloaded` when changes are published all the time.
+   * `store_unavailable` when the token cannot be verified; `overloaded` when a change was published in every round.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     const digest = hash('sha256', token, 'base64url');
     const known = this.#known.get(digest);
     if (known === undefined) return this.#verifyUnknown(token, digest);
     const now = Date.now();
-    if (now >= known.expiresAt) throw invalidToken();
+    if (now >= known.expiresAt) throw invalidTokenError();
     return now < known.trustedUntil ? known.identity : this.#verifyUnknown(token, digest);
   }
 
@@ -100,7 +102,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Makes the next use of every token verify it again, because published changes may have been missed. */
+  /** Empties the memory, because published changes may have been missed. Every token is verified again at its next use. */
   markStale(): void {
     this.#generation += 1;
     this.#changesKnownSince = Date.now();
@@ -110,7 +112,7 @@ export class AccessTokenVerifier {
 
   async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
     const claims = await readAccessToken(this.#dependencies.keys, token);
-    if (!claims) throw invalidToken();
+    if (!claims) throw invalidTokenError();
     for (let round = 0; round < maxRounds; round++) {
       const generation = this.#generation;
       const { identity, isCertain } = await this.#resolveIdentity(claims);
@@ -126,61 +128,61 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * Returns the identity in the claims, or the identity in the store if the claims may be outdated.
+   * Returns the identity in the claims. If the claims may be outdated, returns the identity in the store.
    * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
    */
   async #resolveIdentity(claims: AccessClaims): Promise<VerifiedIdentity> {
     const { sub, sid, user, team } = claims;
     const mayBeOutdated = this.#mayHaveChanged(claims);
     if (mayBeOutdated && !this.#hasSignedOutList) await this.#readSignedOut();
-    if (this.#signedOut.has(sid)) throw invalidToken();
+    if (this.#signedOut.has(sid)) throw invalidTokenError();
     const claimed = identityOfPerson({ ...user, id: sub }, team);
     if (!mayBeOutdated) return { identity: claimed, isCertain: true };
     try {
-      return { identity: await this.#read(claims), isCertain: this.#hasSignedOutList };
+      return { identity: await this.#readIdentity(claims), isCertain: this.#hasSignedOutList };
     } catch (error) {
-      const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-      if (!isAway || error.code !== 'store_unavailable') throw error;
+      const mayBeOutage = error instanceof RouterError && !(error instanceof UnreadableRecordError);
+      if (!mayBeOutage || error.code !== 'store_unavailable') throw error;
       return { identity: claimed, isCertain: false };
     }
   }
 
-  /** Returns whether any of a token's claims may have changed since the token was made. */
+  /** Returns whether the person or the team in the claims may have changed since the token was made. */
   #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
     const madeAt = iat * 1_000 - clockToleranceMs;
-    const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
-    return [this.#changesKnownSince, ...changes].some((at) => at !== undefined && at >= madeAt);
+    const changeTimes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
+    return [this.#changesKnownSince, ...changeTimes].some((at) => at !== undefined && at >= madeAt);
   }
 
-  async #read({ sub, epoch, team }: AccessClaims): Promise<KeyIdentity> {
+  async #readIdentity({ sub, epoch, team }: AccessClaims): Promise<KeyIdentity> {
     const { users, teams } = this.#dependencies;
     const [person, teamRecord, members] = await Promise.all([
       users.find(sub),
       team && teams.find(team.id),
       team && teams.membersOf(team.id),
     ]);
-    if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidToken();
+    if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidTokenError();
     if (team === undefined) return identityOfPerson(toParty(person));
-    if (!teamRecord || members?.has(sub) !== true) throw invalidToken();
+    if (!teamRecord || members?.has(sub) !== true) throw invalidTokenError();
     return identityOfPerson(toParty(person), toParty(teamRecord));
   }
 
   /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */
   async #readSignedOut(): Promise<void> {
-    const generation = this.#changesKnownSince;
-    this.#reading ??= this.#dependencies.programs
+    const changesKnownSince = this.#changesKnownSince;
+    this.#listReading ??= this.#dependencies.programs
       .listSignedOut()
       .then((ids) => {
         for (const id of ids) this.#signedOut.set(id, true);
-        if (generation === this.#changesKnownSince) this.#hasSignedOutList = true;
+        if (changesKnownSince === this.#changesKnownSince) this.#hasSignedOutList = true;
       })
       .catch((error: unknown) => {
         if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;
       })
       .finally(() => {
-        this.#reading = undefined;
+        this.#listReading = undefined;
       });
-    await this.#reading;
+    await this.#listReading;
   }
 }
 
@@ -188,6 +190,6 @@ function toParty({ id, name, limits, weight, ceiling }: IdentityParty): Identity
   return { id, name, limits, weight, ceiling };
 }
 
-function invalidToken(): RouterError {
+function invalidTokenError(): RouterError {
   return new RouterError('invalid_api_key', 'The access token is invalid or has expired. Please sign in again.');
 }

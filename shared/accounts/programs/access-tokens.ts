@@ -10,15 +10,15 @@ export const accessTokenMs = 900_000;
 /** Maximum difference between the clocks of nodes, in milliseconds. */
 export const clockToleranceMs = 30_000;
 
-/** Milliseconds after the creation of an access token until no node accepts it any more. */
+/** Milliseconds after the creation of an access token for which some node may accept it. */
 export const acceptedMs = accessTokenMs + clockToleranceMs;
 
-/** The issuer and the audience of the access tokens of every cluster. The id of the signing key tells to which cluster a token belongs. */
+/** The issuer and the audience of the access tokens of all clusters. The id of the signing key shows which cluster a token belongs to. */
 export const ownIssuer = 'urn:model-router';
 
 const algorithm = 'EdDSA';
 
-/** The type of access tokens in RFC 9068. */
+/** The type of access tokens according to RFC 9068. */
 const tokenType = 'at+jwt';
 
 const partySchema = z.object({
@@ -38,7 +38,7 @@ const claimsSchema = z.object({
   team: partySchema.extend({ id: z.string() }).optional(),
 });
 
-/** The claims of an access token: the program, its person, and those fields of the person and the team that matter for requests. */
+/** The claims of an access token: the program, its person, and the fields of the person and the team that requests need. */
 export type AccessClaims = z.infer<typeof claimsSchema>;
 
 /** The fields of a person or a team in a token. */
@@ -68,7 +68,7 @@ export async function signAccessToken(keys: Pick<SigningKeys, 'ensureCurrent'>, 
 }
 
 /**
- * Returns the claims of an access token of this cluster; undefined for a token that is forged, expired, or of another cluster.
+ * Returns the claims of an access token of this cluster; undefined for a forged token, an expired token, and a token of another cluster.
  * @throws RouterError `store_unavailable` when the token's key is not known and the store does not answer
  */
 export async function readAccessToken(

@@ -10,7 +10,7 @@ import { callRedis, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
-import { addressGroup } from '../sign-in/sign-in-guard.ts';
+import { toAddressGroup } from '../sign-in/sign-in-guard.ts';
 import { acceptedMs } from './access-tokens.ts';
 import { programIdleMs, maxProgramsPerUser } from './program-store.ts';
 
@@ -18,16 +18,16 @@ const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.
 const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
 const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a sign-in in which a person can approve it. */
+/** Milliseconds for which a person can approve a sign-in after it has begun. */
 export const deviceLifeMs = 600_000;
 
-/** Minimum of milliseconds between two polls of a device. Each poll that comes too early makes the minimum five seconds longer. */
+/** Minimum milliseconds between two polls of a device. Each poll that comes too early adds five seconds to the minimum. */
 export const devicePollMs = 2_000;
 
 /** Milliseconds by which a poll may come early. */
 const slackMs = 500;
 
-/** Milliseconds after a device has claimed its program for which it may claim it again, because the answer may have been lost. */
+/** Milliseconds for which a device may repeat the claim of its program, because the answer may have been lost. */
 const claimedMs = 60_000;
 
 /** Maximum of sign-ins that wait for a person. */
@@ -35,11 +35,11 @@ const maxWaiting = 10_000;
 /** Maximum of sign-ins from one network address that wait for a person. */
 const maxPerAddress = 50;
 
-/** The letters of codes. There are no vowels, so that codes are no words, and no letters that look alike (RFC 8628, section 6.1). */
+/** The letters of codes: without vowels, so that no code is a word, and without letters that look alike (RFC 8628, section 6.1). */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** Maximum of tries to find a code that is not in use. When 10,000 sign-ins wait, one in two million codes is in use. */
+/** Maximum of tries to find a code that is not in use. While 10,000 sign-ins wait, one code in two million is in use. */
 const maxCodeTries = 4;
 
 const deviceSchema = z.object({
@@ -60,16 +60,16 @@ export interface DeviceStart {
 }
 
 /**
- * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. The ids are the same
- * when the device claims the program again.
+ * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. A repeated claim
+ * returns the same ids.
  */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
   | { state: 'approved'; programId: string; userId: string; teamId: string | undefined; signedOut: string[] };
 
 /**
- * Sign-ins of programs by device flow (RFC 8628) in Redis, where they stay until the device gets the person's decision. Device codes are
- * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` while Redis is unavailable.
+ * Sign-ins of programs by device flow (RFC 8628), in Redis. A sign-in stays there until the device gets the person's decision. Device codes
+ * are stored only as SHA-256, and a code leads to at most one program. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
@@ -83,7 +83,7 @@ export class DeviceCodes {
 
   /**
    * Begins a sign-in.
-   * @throws RouterError `rate_limit_exceeded` when too many sign-ins wait, altogether or from this address
+   * @throws RouterError `rate_limit_exceeded` when too many sign-ins wait, in total or from this address
    */
   async begin({
     client,
@@ -94,9 +94,9 @@ export class DeviceCodes {
     const deviceHash = hashToken(deviceCode);
     const now = Date.now();
     const clientHash = clientId === undefined ? undefined : hashToken(clientId);
-    const from = addressGroup(address);
-    const facts = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
-    const fields = toStoredFields(facts);
+    const from = toAddressGroup(address);
+    const signIn = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
+    const fields = toStoredFields(signIn);
     for (let attempt = 0; attempt < maxCodeTries; attempt++) {
       const userCode = generateUserCode();
       const keys = [
@@ -105,7 +105,7 @@ export class DeviceCodes {
         this.#names.devicesWaiting,
         this.#names.devicesWaitingFrom(from),
       ];
-      const args = { deviceHash, now, liveMs: deviceLifeMs, most: maxWaiting, maxPerAddress, fields };
+      const args = { deviceHash, now, liveMs: deviceLifeMs, maxWaiting, maxPerAddress, fields };
       const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];
       if (outcome === 'begun') return { deviceCode, userCode: formatUserCode(userCode) };
       if (outcome === 'too many') throw tooManySignInsError(waitMs);
@@ -114,8 +114,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if no sign-in waits for
-   * this code.
+   * Returns the waiting sign-in of a code that a person has entered, in any spelling; undefined if no sign-in waits for this code.
    */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
@@ -125,7 +124,7 @@ export class DeviceCodes {
     return 'value' in read && read.value.state === 'pending' ? read.value : undefined;
   }
 
-  /** Approves a sign-in for a person, or for a team of theirs. Returns false if the sign-in is over, or was decided before. */
+  /** Approves a sign-in for a person, or for one of their teams. Returns false if the sign-in is over, or was decided before. */
   async approve(entered: string, { id, epoch }: UserRecord, teamId: string | undefined): Promise<boolean> {
     return this.#decide(entered, { state: 'approved', userId: id, epoch, teamId });
   }
@@ -138,7 +137,7 @@ export class DeviceCodes {
   /**
    * Returns the state of a device's sign-in. An approved sign-in becomes a program, once. A claim that is repeated within a minute returns
    * the same program, unless the program was refreshed meanwhile.
-   * @param clientId the `client_id` of the program; if the sign-in was begun with another `client_id`, its state is `expired`
+   * @param clientId the `client_id` of the program. The state is `expired` if the sign-in was begun with another `client_id`.
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };
@@ -190,12 +189,12 @@ function formatUserCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 
-/** Returns whether a text, in any spelling, can be a code that a program shows. */
+/** Returns whether a text can be a code that a program shows. Dashes, spaces and case do not matter. */
 export function isUserCode(entered: string): boolean {
   return readUserCode(entered) !== undefined;
 }
 
-/** Returns a code without dashes and spaces, in capitals; undefined for any other text. */
+/** Returns a code in capitals, without dashes and spaces. Returns undefined for a text that cannot be a code. */
 function readUserCode(entered: string): string | undefined {
   const code = entered.toUpperCase().replaceAll(/[\s-]/g, '');
   return new RegExp(`^[${codeLetters}]{${codeLength}}$`).test(code) ? code : undefined;

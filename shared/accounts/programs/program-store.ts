@@ -10,9 +10,9 @@ import type { RefreshToken } from './refresh-token.ts';
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
 const signOutProgram = new RedisScript(new URL('lua/sign-out-program.lua', import.meta.url));
 
-/** Milliseconds after the last refresh of a program for which it stays signed in. */
+/** Milliseconds for which a program stays signed in after its last refresh. */
 export const programIdleMs = 30 * 24 * 3_600_000;
-/** Milliseconds after the sign-in of a program until it is signed out, however often it was refreshed. */
+/** Maximum milliseconds for which a program stays signed in, however often it is refreshed. */
 const programMaxMs = 180 * 24 * 3_600_000;
 
 /** Maximum of programs of a person. If a person has more, the oldest program is signed out. */
@@ -20,7 +20,7 @@ export const maxProgramsPerUser = 50;
 
 /**
  * Milliseconds after a refresh for which the previous refresh token may be presented again, because the reply may have been lost. A program
- * that lost the reply may try again only when its access token has expired.
+ * that did not get the reply possibly tries again only when its access token has expired.
  */
 const repeatMs = accessTokenMs;
 
@@ -42,22 +42,23 @@ const programSchema = z.object({
 
 export type Program = z.infer<typeof programSchema>;
 
-/** Who signs a program out: the program's person, or a refresh token of a generation. If neither is defined, it is the router. */
+/** Who signs a program out: its person, or the holder of a refresh token of this generation. If neither is set, the router does. */
 export interface SignOutBy {
   userId?: string;
   generation?: number | undefined;
 }
 
-/**
- * A program that was signed out now. `isReplayed`: whether this was done with a refresh token that was replaced before, which may be
- * stolen.
- */
+/** The outcome of signing a program out. */
 export interface SignedOut {
   userId: string;
+  /** Whether the sign-out used a refresh token that was replaced before, and that may be stolen. */
   isReplayed: boolean;
 }
 
-/** The outcome of a refresh. `ended`, `replayed`: the program was signed out now. `late`: the token was replaced after it was presented. */
+/**
+ * The outcome of a refresh. `ended`, `replayed`: the refresh signed the program out. `late`: the token was replaced after it was
+ * presented.
+ */
 export type RefreshOutcome =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
@@ -66,8 +67,8 @@ export type RefreshOutcome =
 
 /**
  * The programs that people have signed in, in Redis. A program ends when it is signed out, or when all sign-in sessions of its person are
- * ended. It also ends when it was not refreshed for 30 days, and 180 days after its sign-in. Every method throws `store_unavailable` while
- * Redis is unavailable.
+ * ended. It also ends after 30 days without a refresh, and 180 days after its sign-in. Every method throws `store_unavailable` while Redis
+ * is unavailable.
  */
 export class ProgramStore {
   readonly #redis: Redis;
@@ -93,7 +94,7 @@ export class ProgramStore {
 
   /**
    * Puts the successor of a refresh token into use, and returns it.
-   * @param programBefore the program as it was when the token was presented
+   * @param programBefore the program when the token was presented
    */
   async refresh(
     { programId: id, generation }: RefreshToken,
@@ -126,15 +127,15 @@ export class ProgramStore {
     return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };
   }
 
-  /** Signs a program out; undefined if there is no such program of the person in `userId` (see `SignOutBy`). */
+  /** Signs a program out. Returns undefined if there is no such program, or if it does not belong to the person `userId`. */
   async signOut(id: string, { userId, generation }: SignOutBy = {}): Promise<SignedOut | undefined> {
     const now = Date.now();
     const programsOfPrefix = this.#names.programsOf('');
     const args = { id, userId, generation, now, repeatMs, revokedUntil: now + acceptedMs, programsOfPrefix };
     const keys = [this.#names.program(id), this.#names.revokedPrograms];
     const outcome = (await signOutProgram.run(this.#redis, { keys, args })) as [string, number] | [];
-    const [whose, isReplayed] = outcome;
-    return whose === undefined ? undefined : { userId: whose, isReplayed: isReplayed === 1 };
+    const [personId, isReplayed] = outcome;
+    return personId === undefined ? undefined : { userId: personId, isReplayed: isReplayed === 1 };
   }
 
   /** Returns the ids of signed-out programs whose access tokens may not have expired yet. */

@@ -21,7 +21,7 @@ export interface ProgramTokens {
   refreshToken: string;
 }
 
-/** The outcome of a request for tokens. `ended` and `replayed`: the program of that person was signed out now. */
+/** The outcome of a request for tokens. `ended` and `replayed`: the request signed the program out. */
 export type TokenOutcome =
   | { state: 'issued'; tokens: ProgramTokens; programId: string; userId: string }
   | { state: 'ended' | 'replayed'; programId: string; userId: string }
@@ -63,16 +63,16 @@ export class Programs {
     this.verifier = new AccessTokenVerifier({ keys: this.#keys, users, teams, programs: this.store });
   }
 
-  /** Sets the check of people that is called at each refresh. A program is signed out when `confirm` refuses its person. */
+  /** Sets the check of a program's person at each claim and refresh. The program is signed out if `confirm` refuses the person. */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
   /**
    * Returns the tokens of a device whose sign-in is approved, or the state of the sign-in.
-   * @param onSignedOut is called for each program that was signed out because the person has too many, before anything else can fail. It is
-   * also called for the device's own program if that is signed out and an UnconfirmedError is thrown.
-   * @throws UnconfirmedError while it is not known whether the provider refuses the person; the program is then signed out
+   * @param onSignedOut called with the id of each program that was signed out because the person has too many, before anything else can
+   * fail. Also called with the id of the device's own program before an UnconfirmedError is thrown.
+   * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the program is then signed out
    */
   async claim(
     deviceCode: string,
@@ -84,14 +84,14 @@ export class Programs {
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
     const { programId, userId } = outcome;
-    for (const old of outcome.signedOut) await onSignedOut?.(old);
+    for (const signedOutId of outcome.signedOut) await onSignedOut?.(signedOutId);
     const program = await this.store.find(programId);
     const parties = program ? await this.#findParties(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
-    await this.store.signOut(programId);
     // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
+    await this.store.signOut(programId);
     if (parties === 'unknown') {
-      // An earlier reply to the same code may have arrived, with tokens.
+      // An earlier reply to the same code may have delivered tokens.
       await onSignedOut?.(programId);
       throw new UnconfirmedError();
     }
@@ -100,7 +100,7 @@ export class Programs {
 
   /**
    * Returns new tokens for a refresh token.
-   * @throws UnconfirmedError while it is not known whether the provider refuses the person; the token can then be used again
+   * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the token can then be used again
    */
   async refresh(refreshToken: string): Promise<TokenOutcome> {
     const token = this.#readRefreshToken(refreshToken);
@@ -124,7 +124,7 @@ export class Programs {
     return this.#issue(outcome.token, parties);
   }
 
-  /** Signs out the program of an access token or a refresh token; undefined if there is no such program. */
+  /** Signs out the program that an access token or a refresh token belongs to. Returns undefined if there is no such program. */
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
     const programId = await this.readProgramId(token);
     if (programId === undefined) return undefined;
@@ -132,7 +132,7 @@ export class Programs {
     return signedOut && { ...signedOut, programId };
   }
 
-  /** Returns the id of the program of an access token or a refresh token, signed in or not; undefined for any other text. */
+  /** Returns the id of the program in an access token or a refresh token, signed in or not. Returns undefined for any other text. */
   async readProgramId(token: string): Promise<string | undefined> {
     return this.#readRefreshToken(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
@@ -142,15 +142,15 @@ export class Programs {
   }
 
   /**
-   * Returns the person and the team of a program. Returns `refused` if the person is refused or not in the team, `unknown` if the provider
-   * cannot be asked.
+   * Returns the person and the team of a program. Returns `refused` if the person is refused or not in the team, and `unknown` if the
+   * provider cannot be asked.
    */
   async #findParties(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
     const { users, teams } = this.#dependencies;
     const { userId, teamId } = program;
-    const known = await users.find(userId);
-    if (!isSignedIn(known, program)) return 'refused';
-    const confirmation = await this.#confirm(known);
+    const personBefore = await users.find(userId);
+    if (!isSignedIn(personBefore, program)) return 'refused';
+    const confirmation = await this.#confirm(personBefore);
     if (confirmation !== 'confirmed') return confirmation;
     // The person is read again, because the confirmation may have taken long, and may have changed the record.
     const [person, team, members] = await Promise.all([
@@ -158,8 +158,8 @@ export class Programs {
       teamId === undefined ? undefined : teams.find(teamId),
       teamId === undefined ? undefined : teams.membersOf(teamId),
     ]);
-    const isOfTeam = teamId === undefined || (team && members?.has(userId) === true);
-    return isSignedIn(person, program) && isOfTeam ? { person, team } : 'refused';
+    const isInTeam = teamId === undefined || (team && members?.has(userId) === true);
+    return isSignedIn(person, program) && isInTeam ? { person, team } : 'refused';
   }
 
   async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {

@@ -4,7 +4,7 @@ import { isKeyId } from '../keys/parse-key.ts';
 
 const tokenPattern = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
 
-/** The content of a refresh token: the program, and the number of the token among the tokens of the program, from 0. */
+/** The content of a refresh token. `generation` numbers the tokens of a program, from 0. */
 export interface RefreshToken {
   programId: string;
   generation: number;
@@ -17,7 +17,7 @@ export interface RefreshToken {
 export class RefreshTokens {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets returns the secrets of the cluster, newest first; the first secret makes tokens, every secret verifies them */
+  /** @param secrets returns the secrets of the cluster, newest first. The first secret makes tokens, and every secret verifies them. */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }
@@ -28,7 +28,7 @@ export class RefreshTokens {
     return newest && writeWith(newest, token);
   }
 
-  /** Returns the content of a token; undefined for any text that is no token of this cluster. */
+  /** Returns the content of a token; undefined for any other text. */
   read(text: string): RefreshToken | undefined {
     const [, programId = '', generation] = tokenPattern.exec(text) ?? [];
     if (!isKeyId(programId)) return undefined;

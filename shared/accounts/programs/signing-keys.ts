@@ -10,16 +10,16 @@ import { storedJson } from '../redis/stored-value.ts';
 
 const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.meta.url));
 
-/** Milliseconds after a key was made until a new key signs in its place. */
+/** The age, in milliseconds, at which a new key replaces a key. */
 const rotateMs = 30 * 24 * 3_600_000;
 
-/** Milliseconds for which a key still verifies after its successor was made. No access token lasts that long. */
+/** Milliseconds for which a replaced key still verifies tokens. No access token lasts that long. */
 const keepMs = 3_600_000;
 
 /** Maximum of keys in the store. There are more than two only if nodes have different secrets. */
 const maxKeys = 4;
 
-/** Milliseconds after the keys were read until they are read again because of an unknown key. */
+/** Minimum milliseconds between two reads of the keys because of unknown key ids. */
 const rereadAfterMs = 1_000;
 
 const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.string() }));
@@ -35,6 +35,7 @@ export interface SigningKey {
 
 interface NewKey {
   id: string;
+  /** The stored form of the key. */
   text: string;
   /** See `after` in `read-signing-keys.lua`. */
   after: string | undefined;
@@ -48,9 +49,9 @@ interface StoredKeys {
 }
 
 /**
- * The keys that sign access tokens. A key is made when the first token is signed. It is stored in Redis, sealed with the secret of the
- * cluster. When a token is signed after 30 days, a new key replaces it, and the previous key still verifies for an hour. A key that this
- * node has read verifies even while Redis is unavailable.
+ * The keys that sign access tokens, in Redis, sealed with the secret of the cluster. A key is made when a token is to be signed, and there
+ * is no key or the newest key is 30 days old. The previous key then still verifies for an hour. A key that this node has read verifies even
+ * while Redis is unavailable.
  */
 export class SigningKeys {
   readonly #redis: Redis;
@@ -77,7 +78,7 @@ export class SigningKeys {
   }
 
   /**
-   * Returns the key that signs now. Makes a key if there is none, or if the newest key is too old.
+   * Returns the current signing key. Makes a key if there is none, or if the newest key is too old.
    * @throws RouterError `store_unavailable`
    */
   async ensureCurrent(): Promise<SigningKey> {
@@ -85,13 +86,13 @@ export class SigningKeys {
     const [newest] = opened;
     if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
     // There is no key, or the newest key is too old, or this node's secrets cannot open it. Another node may add a new key first.
-    const [key] = (await this.#read({ ...generateKey(this.#sealer()), after })).opened;
+    const [key] = (await this.#read({ ...generateKey(this.#createSealer()), after })).opened;
     if (!key) throw unavailableError();
     return key;
   }
 
   /**
-   * Returns the key with this id; undefined if there is none. For an unknown key, Redis is read, at most once a second for all callers.
+   * Returns the key with this id; undefined if there is none. For an unknown key, reads Redis, at most once a second for all callers.
    * @throws RouterError `store_unavailable` when the key is not known and Redis does not answer
    */
   async find(id: string): Promise<SigningKey | undefined> {
@@ -114,11 +115,11 @@ export class SigningKeys {
 
   /**
    * Reads the keys from Redis.
-   * @param added a key to add, unless there is a newer key than its `after` by now
+   * @param added a key to add first, unless there is a newer key than its `after` by now
    */
   async #read(added?: NewKey): Promise<StoredKeys> {
-    const sealer = this.#sealer();
-    const args = { now: Date.now(), keepMs, most: maxKeys, added };
+    const sealer = this.#createSealer();
+    const args = { now: Date.now(), keepMs, maxKeys, added };
     const stored = (await readKeys.run(this.#redis, { keys: [this.#name], args })) as string[];
     const opened: SigningKey[] = [];
     for (let index = 0; index < stored.length; index += 2) {
@@ -141,7 +142,7 @@ export class SigningKeys {
     return { id, createdAt, privateKey, publicKey: createPublicKey(privateKey) };
   }
 
-  #sealer(): Sealer {
+  #createSealer(): Sealer {
     const sealer = createMultiKeySealer(this.#secrets().map((secret) => deriveKey(secret, 'signing keys')));
     if (!sealer) throw unavailableError();
     return sealer;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The switch that has the requests of a key or a team recorded: who switched it on, and when, in ms since 1970. */
+/** Present on a key or a team if its requests are recorded. States who switched that on, and when, in ms since 1970. */
 export const recordingSwitchSchema = z.object({
   /** Id of the person, or of the admin token. */
   by: z.string(),

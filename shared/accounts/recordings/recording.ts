@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The description of a recorded request, without its content. Times in ms since 1970. */
 export const recordingFactsSchema = z.object({
   id: z.string(),
-  /** When the body of the request had arrived. */
+  /** When the whole body of the request had arrived. */
   at: z.number(),
   /** When the answer ended. */
   endedAt: z.number(),
@@ -15,7 +15,7 @@ export const recordingFactsSchema = z.object({
   key: z.object({ id: z.string(), name: z.string() }),
   /** Absent for a router key. */
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).exactOptional(),
-  /** Id of the agent session in which the request was a turn; absent if the request was no turn. */
+  /** Id of the agent session that the request belongs to; absent if it belongs to none. */
   session: z.string().exactOptional(),
   /** The HTTP status of the answer; absent if no answer had begun. */
   status: z.number().exactOptional(),
@@ -35,7 +35,7 @@ export const recordingFactsSchema = z.object({
 export type RecordingFields = z.infer<typeof recordingFactsSchema>;
 
 export interface StoredRecording {
-  /** The id that owns the recording, see `storeOwnerOf`. */
+  /** The owner of the recording, see `storeOwnerOf`. */
   owner: string;
   /** When the recording was stored, in ms since 1970. */
   keptAt: number;
@@ -47,7 +47,7 @@ export interface WholeRecording extends StoredRecording {
   answer: Buffer;
 }
 
-/** The party that may see a recording, in the form that the names of lists in Redis have. */
+/** The party that may see a recording, as written in the names of lists in Redis. */
 export type RecordingParty = `user:${string}` | `team:${string}` | `key:${string}`;
 
 export function recordingPartyOf({ key, owner }: Pick<RecordingFields, 'key' | 'owner'>): RecordingParty {

@@ -19,12 +19,12 @@ const commonScripts = [scriptStart, new URL('lua/recordings.lua', import.meta.ur
 const keepRecording = new RedisScript(...commonScripts, new URL('lua/keep.lua', import.meta.url));
 const removeRecording = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
-/** Maximum of recordings that one call of Redis reads. */
-const readAtOnce = 100;
-/** Maximum of recordings that are read for one page. */
+/** Maximum of list entries that one call of Redis returns. */
+const maxPerCall = 100;
+/** Maximum of recordings that are read to fill one page. */
 const maxReadPerPage = 2_000;
 
-/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its key was revoked meanwhile. */
+/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its key was revoked. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
 
 export interface RecordingFilter {
@@ -34,7 +34,7 @@ export interface RecordingFilter {
   session?: string | undefined;
 }
 
-/** A position in a list of recordings, the newest first. Of recordings stored at the same time, the larger `member` comes first. */
+/** A position in a list of recordings, newest first. With equal times, the larger `member` comes first. */
 export interface RecordingPlace {
   keptAt: number;
   /** `<owner>/<id>`. */
@@ -42,8 +42,8 @@ export interface RecordingPlace {
 }
 
 /**
- * Recorded requests, in Redis, sealed with a key of their owner. They expire. Every method throws RouterError `store_unavailable` when
- * Redis does not answer.
+ * Recorded requests, in Redis, sealed with a key of their owner, until they expire. Every method throws RouterError `store_unavailable`
+ * when Redis does not answer.
  */
 export class Recordings {
   readonly #redis: Redis;
@@ -73,10 +73,10 @@ export class Recordings {
 
   /**
    * Stores a recording.
-   * @param owner the id that owns the recording, see `storeOwnerOf`
+   * @param owner the owner of the recording, see `storeOwnerOf`
    */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
-    const sealer = this.#sealer(owner);
+    const sealer = this.#getSealer(owner);
     const { id, key, session } = facts;
     const party = recordingPartyOf(facts);
     const args = { prefix: this.#prefix, owner, id, party, key: key.id, session, ...this.#bounds };
@@ -88,28 +88,27 @@ export class Recordings {
     return (await keepRecording.run(this.#redis, { args, texts })) as KeepOutcome;
   }
 
-  /** Returns the recordings of requests with an id, the newest first. There are several if clients of several owners chose the same id. */
+  /** Returns the recordings of requests with this id, newest first. Several owners may have one, because clients choose the ids. */
   async find(id: string): Promise<StoredRecording[]> {
     const owners = await callRedis(this.#redis.smembers(`${this.#base}request:${id}`));
-    const found = await this.#readAll(owners.map((owner) => `${owner}/${id}`));
-    return found.sort((one, other) => other.keptAt - one.keptAt);
+    const found = await this.#readMembers(owners.map((owner) => `${owner}/${id}`));
+    return found.sort((a, b) => b.keptAt - a.keptAt);
   }
 
-  /** Returns a recording with its content; undefined if it does not exist any more, or was sealed with a secret that is not set. */
+  /** Returns a recording with its content; undefined if the recording is gone, or was sealed with a secret that is not set. */
   async readContent({ owner, facts: { id } }: StoredRecording): Promise<WholeRecording | undefined> {
     const name = `${this.#base}recording:${owner}/${id}`;
     const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
-    const known = this.#open(`${owner}/${id}`, at, facts);
-    const sealer = this.#sealer(owner);
+    const recording = this.#open(`${owner}/${id}`, at, facts);
+    const sealer = this.#getSealer(owner);
     const [requestBytes, answerBytes] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
-    return known && requestBytes && answerBytes && { ...known, request: requestBytes, answer: answerBytes };
+    return recording && requestBytes && answerBytes && { ...recording, request: requestBytes, answer: answerBytes };
   }
 
   /**
-   * Returns a page of recordings, the newest first.
-   * @param after the position of the last recording of the previous page
-   * @returns `next` is the position after which the next page begins; undefined on the last page. A page that is not full may have further
-   * pages after it
+   * Returns a page of recordings, newest first. A page may have fewer recordings than `limit` although further pages follow.
+   * @param after `next` of the previous page
+   * @returns `next` is the position after which the next page begins; undefined on the last page
    */
   async list(
     { parties, key, session }: RecordingFilter,
@@ -119,13 +118,13 @@ export class Recordings {
     const names = parties?.map((party) => `seen-by:${party}`) ?? ['all'];
     const recordings: StoredRecording[] = [];
     let place = after;
-    for (let readCount = 0; readCount < maxReadPerPage; readCount += readAtOnce) {
-      const { members, isEnd } = await this.#membersAfter(names, place);
-      for (const recording of await this.#readAll(members.map(({ member }) => member))) {
+    for (let readCount = 0; readCount < maxReadPerPage; readCount += maxPerCall) {
+      const { members, isEnd } = await this.#listMembersAfter(names, place);
+      for (const recording of await this.#readMembers(members.map(({ member }) => member))) {
         if (key !== undefined && recording.facts.key.id !== key) continue;
         if (session !== undefined && recording.facts.session !== session) continue;
         recordings.push(recording);
-        if (recordings.length === limit) return { recordings, next: placeOf(recording) };
+        if (recordings.length === limit) return { recordings, next: toPlace(recording) };
       }
       place = members.at(-1) ?? place;
       if (isEnd) return { recordings, next: undefined };
@@ -133,13 +132,13 @@ export class Recordings {
     return { recordings, next: place };
   }
 
-  /** Removes a recording. Returns false when it does not exist any more. */
+  /** Removes a recording. Returns false if the recording is gone already. */
   async delete({ owner, facts: { id } }: StoredRecording): Promise<boolean> {
     return (await removeRecording.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
   }
 
-  /** Returns the next members of several lists together, the newest first. */
-  async #membersAfter(
+  /** Returns the next members of several lists, merged, newest first. */
+  async #listMembersAfter(
     names: readonly string[],
     place: RecordingPlace | undefined,
   ): Promise<{ members: RecordingPlace[]; isEnd: boolean }> {
@@ -148,23 +147,26 @@ export class Recordings {
       names.map(async (name) => {
         const found: RecordingPlace[] = [];
         // The first members may have the same millisecond as `place`, and may be listed already.
-        for (let at = 0; ; at += readAtOnce) {
-          const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
+        for (let offset = 0; ; offset += maxPerCall) {
+          const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, maxPerCall] as const;
           const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
           for (let index = 0; index < reply.length; index += 2) {
-            const each = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
-            if (place === undefined || isAfter(each, place)) found.push(each);
+            const memberPlace = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
+            if (place === undefined || isAfter(memberPlace, place)) found.push(memberPlace);
           }
-          if (reply.length < 2 * readAtOnce) return { found, isEnd: true };
-          if (found.length >= readAtOnce) return { found, isEnd: false };
+          if (reply.length < 2 * maxPerCall) return { found, isEnd: true };
+          if (found.length >= maxPerCall) return { found, isEnd: false };
         }
       }),
     );
-    const all = lists.flatMap(({ found }) => found).sort((one, other) => (isAfter(one, other) ? 1 : -1));
-    return { members: all.slice(0, readAtOnce), isEnd: lists.every(({ isEnd }) => isEnd) && all.length <= readAtOnce };
+    const members = lists.flatMap(({ found }) => found).sort((a, b) => (isAfter(a, b) ? 1 : -1));
+    return {
+      members: members.slice(0, maxPerCall),
+      isEnd: lists.every(({ isEnd }) => isEnd) && members.length <= maxPerCall,
+    };
   }
 
-  async #readAll(members: readonly string[]): Promise<StoredRecording[]> {
+  async #readMembers(members: readonly string[]): Promise<StoredRecording[]> {
     const found = await mapInPages(members, async (member) => {
       const name = `${this.#base}recording:${member}`;
       const [at, facts] = await callRedis(this.#redis.hmget(name, 'at', 'facts'));
@@ -177,7 +179,7 @@ export class Recordings {
     // A recording without these fields has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
-    const text = this.#sealer(owner).unseal(sealed);
+    const text = this.#getSealer(owner).unseal(sealed);
     const facts = text === undefined ? undefined : recordingFactsSchema.safeParse(JSON.parse(text)).data;
     if (!facts) {
       this.#report(`recording ${id}`, 'sealed with another secret, or written by another release');
@@ -186,17 +188,18 @@ export class Recordings {
     return { owner, keptAt: Number(at), facts };
   }
 
-  #sealer(owner: string): Sealer {
+  #getSealer(owner: string): Sealer {
     const sealer = this.#keys.recordingSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }
 }
 
-function placeOf({ owner, keptAt, facts }: StoredRecording): RecordingPlace {
+function toPlace({ owner, keptAt, facts }: StoredRecording): RecordingPlace {
   return { keptAt, member: `${owner}/${facts.id}` };
 }
 
-function isAfter(one: RecordingPlace, other: RecordingPlace): boolean {
-  return one.keptAt === other.keptAt ? one.member < other.member : one.keptAt < other.keptAt;
+/** Returns whether the place `a` comes after the place `b` in a list. */
+function isAfter(a: RecordingPlace, b: RecordingPlace): boolean {
+  return a.keptAt === b.keptAt ? a.member < b.member : a.keptAt < b.keptAt;
 }

@@ -7,7 +7,7 @@ const removeOwner = new RedisScript(
   new URL('lua/remove-owner.lua', import.meta.url),
 );
 
-/** Maximum of recordings that one call of the script removes. Such a call takes some milliseconds. */
+/** Maximum of recordings that one call of the script removes. A call with the maximum takes some milliseconds. */
 const maxPerCall = 500;
 
 /**
@@ -17,5 +17,5 @@ const maxPerCall = 500;
  */
 export async function removeRecordingsOfOwner(redis: Redis, prefix: string, owner: string): Promise<void> {
   let left = 1;
-  while (left > 0) left = Number(await removeOwner.run(redis, { args: { prefix, owner, most: maxPerCall } }));
+  while (left > 0) left = Number(await removeOwner.run(redis, { args: { prefix, owner, max: maxPerCall } }));
 }

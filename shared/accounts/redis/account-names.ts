@@ -1,9 +1,9 @@
 /**
- * Returns the names in Redis of everything about accounts, which all begin with the same prefix. Ids are random and never used again. A
- * secret (the id of a sign-in session, the token of a link) is in a name only as its SHA-256.
+ * Returns the names in Redis of everything that belongs to accounts. All names begin with the same prefix. Ids are random and never used
+ * again. Secrets, such as the id of a sign-in session or the token of a link, are in names only as their SHA-256.
  *
- * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same for the keys of a person
- *   or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
+ * - `key:<id>` hash, a KeyRecord; `keys` sorted set, all ids of keys by creation time; `keys-of:<owner>` the same for the keys of a person
+ *   or team; `key-uses` hash, key's id to the minute of the key's last use; `first-router-key` string
  * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
  *   administrators who are not blocked; `teams-of:<user>` hash, team's id to role
  * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role
@@ -24,8 +24,8 @@
  * - `program:<id>` hash that expires, a Program; `programs-of:<user>` sorted set by creation time; `revoked-programs` sorted set by the
  *   time until which their access tokens may last
  * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the
- *   same for the tokens of a person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
- * - `name-lock:<hash>` string that expires, a lock while a caller looks for a thing of this name, or makes the thing
+ *   same for the tokens of a person, or of nobody; `admin-token-use:<id>` string that expires, the minute of the token's last use
+ * - `name-lock:<hash>` string that expires, a lock for looking up or creating what has this name
  * - `signing-keys` hash, a key's id to the sealed key
  * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash
  * - `cluster-secret` string, if the operator sets no secret

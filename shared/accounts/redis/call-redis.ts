@@ -39,12 +39,12 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
 }
 
 /**
- * Returns the error for a command that failed. The library's errors contain the command with its arguments, which must not be logged. So
- * only their message is kept, as the cause.
+ * Returns the error for a command that failed. Its cause has only the message of the library's error, because the error itself contains the
+ * arguments of the command, which must not be logged.
  */
 export function storeUnavailable(error: unknown): RouterError {
   const reason = error instanceof Error ? error.message : String(error);
-  const state = findRefusedWrite(error) === undefined ? 'does not answer' : 'takes no changes at this time';
+  const state = parseWriteRefusal(error) === undefined ? 'does not answer' : 'takes no changes at this time';
   return new RouterError('store_unavailable', `The account store ${state}. Please try again soon.`, {
     retryAfter: 2,
     cause: new Error(`redis: ${reason}`),
@@ -52,11 +52,11 @@ export function storeUnavailable(error: unknown): RouterError {
 }
 
 /**
- * Returns the message of an error by which Redis refuses every write: its memory is full, its disk fails, it is a read-only replica, or it
- * lacks replicas; undefined for any other error. Scripts of Redis 6 have the message within another one; transactions only say that they
- * were discarded.
+ * Returns the message of an error that shows that Redis refuses all writes, because its memory is full, its disk fails, it is a read-only
+ * replica, or it lacks replicas. Returns undefined for any other error. In Redis 6, the error of a script contains this message. The error
+ * of a transaction says only that the transaction was discarded.
  */
-export function findRefusedWrite(error: unknown): string | undefined {
+export function parseWriteRefusal(error: unknown): string | undefined {
   const isRefusal =
     error instanceof Error && /(?:^|-)(?:OOM|MISCONF|READONLY|NOREPLICAS) |^EXECABORT /.test(error.message);
   return isRefusal ? error.message : undefined;

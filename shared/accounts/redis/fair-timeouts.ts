@@ -1,37 +1,38 @@
 import { Command, Redis } from 'ioredis';
 
 /*
- * Replaces the two timers by which the library judges Redis, for all of its connections. Timers run before sockets are read, so after this
- * process has stood still for a second, the library's own timers would fail commands and close connections although the answers had come.
+ * Replaces two timers of the library on all of its connections: the timeout of a command, and the timeout of a socket. Node runs timers
+ * before it reads sockets. So after this process was blocked for a second, the library's own timers would fail commands and close
+ * connections although the answers had arrived.
  */
 
 /**
- * Calls back after a time in which Redis has not answered. What lies in the socket is read first. If this process has stood still for long,
- * it may not even have sent the command, so the time begins again, once.
- * @param onDue called with the timer; it finds out whether an answer has come meanwhile
+ * Starts a timer. When it is due, the data that has arrived at the socket is read before `onDue` is called. If this process was blocked for
+ * long, it may not even have sent the command, so the timer starts again, once.
+ * @param onDue called with the timer; must check whether an answer has arrived meanwhile
  */
 function startTimer(ms: number, onDue: (timer: NodeJS.Timeout) => void): NodeJS.Timeout {
   const dueAt = performance.now() + ms;
-  let hasBegunAgain = false;
+  let hasRestarted = false;
   const timer = setTimeout(() => {
-    const stoodStill = performance.now() - dueAt > ms / 4;
-    if (hasBegunAgain || !stoodStill) setImmediate(() => onDue(timer));
+    const wasBlocked = performance.now() - dueAt > ms / 4;
+    if (hasRestarted || !wasBlocked) setImmediate(() => onDue(timer));
     else {
-      hasBegunAgain = true;
+      hasRestarted = true;
       timer.refresh();
     }
   }, ms);
   return timer;
 }
 
-/** Does what the library's method does. The library clears the timer when the command is settled. */
+/** Fails a command that gets no answer, as the library's method does. The library clears the timer when the command is settled. */
 Command.prototype.setTimeout = function setCommandTimeout(this: Command, ms: number): void {
   this['_commandTimeoutTimer'] ??= startTimer(ms, () => {
     if (!this.isSettled) this.reject(new Error('Command timed out'));
   });
 };
 
-/** Does what the library's method does: closes a connection on which commands wait, and nothing has come for the time of the option. */
+/** Closes a connection that has waiting commands and receives nothing for `socketTimeout` ms, as the library's method does. */
 Redis.prototype['setSocketTimeout'] = function setSocketTimeout(this: Redis): void {
   const { stream, options } = this;
   const { socketTimeout = 0 } = options;

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { findRefusedWrite, storeUnavailable } from './call-redis.ts';
+import { parseWriteRefusal, storeUnavailable } from './call-redis.ts';
 
 /**
- * Returns why Redis refuses writes although it answers, in its own words; undefined if it takes them. Nothing is written: the command pushes
- * to a list that never exists, and is refused as any other write.
+ * Returns the message with which Redis refuses writes; undefined if it accepts them. The check writes nothing: it pushes to a list that
+ * never exists, with a command that is refused like any other write.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable` when Redis does not answer in time
  */
@@ -12,7 +12,7 @@ export async function findWriteRefusal(redis: Redis, prefix: string): Promise<st
     await redis.lpushx(`${prefix}write-check`, '');
     return undefined;
   } catch (error) {
-    const refusal = findRefusedWrite(error);
+    const refusal = parseWriteRefusal(error);
     if (refusal === undefined) throw storeUnavailable(error);
     return refusal;
   }

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 
-/** Streams of connections whose commands wait to be written. */
+/** The streams that hold back commands until the end of this turn of the event loop. */
 const corkedStreams = new WeakSet<object>();
 
-/** Makes the commands that are sent in the rest of this turn of the event loop go to the socket together, in their order. */
+/** Holds back the commands of this turn of the event loop, and then writes them to the socket together, in their order. */
 export function gatherWrites(redis: Redis): void {
-  // There is no stream before the first try to connect, whatever the library's types say.
+  // Contrary to the library's types, there is no stream before the first try to connect.
   const stream: Redis['stream'] | undefined = redis.stream;
   if (stream === undefined || corkedStreams.has(stream)) return;
   corkedStreams.add(stream);

@@ -2,15 +2,15 @@
 const pageSize = 500;
 
 /**
- * Calls `read` for each of many values, a page at a time, so that other work can run in between.
- * @returns the results, in the order of `all`
+ * Calls `read` for each of many items, a page at a time, so that other work can run in between.
+ * @returns the results, in the order of the items
  */
-export async function mapInPages<Asked, Answer>(
-  all: readonly Asked[],
-  read: (each: Asked) => Promise<Answer>,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let from = 0; from < all.length; from += pageSize)
-    answers.push(...(await Promise.all(all.slice(from, from + pageSize).map(read))));
-  return answers;
+export async function mapInPages<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += pageSize)
+    results.push(...(await Promise.all(items.slice(from, from + pageSize).map(read))));
+  return results;
 }

@@ -8,15 +8,15 @@ import { RedisScript } from './redis-script.ts';
 
 const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
 
-/** Milliseconds after a lock was acquired until it becomes free, even if its node has died. */
+/** Milliseconds after which an acquired lock expires, so that a node that has died does not keep it. */
 const lockMs = 10_000;
 
-/** Milliseconds after which a caller that waits for the lock gives up. */
+/** Milliseconds after which a caller stops waiting for the lock. */
 const maxWaitMs = 5_000;
 /** Minimum milliseconds between two tries to acquire the lock. */
 const retryMs = 20;
 
-/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes the thing if there is none. */
+/** A lock of the whole cluster for a name. With it, one caller at a time looks up what has the name, and creates it if nothing has. */
 export class NameLock {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -29,7 +29,7 @@ export class NameLock {
 
   /**
    * Acquires the lock of a name, runs `work`, and releases the lock.
-   * @throws RouterError `overloaded` if others have the lock for five seconds; `store_unavailable`
+   * @throws RouterError `overloaded` if other callers have the lock for five seconds; `store_unavailable`
    */
   async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));
@@ -37,7 +37,7 @@ export class NameLock {
     const deadline = performance.now() + maxWaitMs;
     while ((await callRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
       if (performance.now() < deadline) {
-        // The time is random, so that the waiting callers do not all try again at once.
+        // The pause is random, so that the waiting callers do not all try again at the same time.
         await sleep(retryMs * (1 + Math.random()));
         continue;
       }

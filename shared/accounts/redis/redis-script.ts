@@ -10,8 +10,7 @@ export const removedPlacesScript = new URL('lua/removed-places.lua', import.meta
 export interface ScriptInput {
   keys?: readonly string[];
   /**
-   * The named arguments. They are sent as one JSON object, without undefined arguments. The script reads the object by
-   * `cjson.decode(ARGV[1])`.
+   * The named arguments, sent as one JSON object without the undefined ones. The script reads the object with `cjson.decode(ARGV[1])`.
    */
   args: Readonly<Record<string, unknown>>;
   /** Texts that are sent unchanged, as ARGV[2] and so on. */
@@ -19,15 +18,15 @@ export interface ScriptInput {
 }
 
 /**
- * A Lua script that Redis runs as one atomic operation. Its text is sent once, and then only its digest. Runs on one connection are
- * executed in order, unless Redis was restarted and needs a text again.
+ * A Lua script that Redis runs as one atomic operation. Its text is sent once, and later only its digest. Redis executes the runs of one
+ * connection in order, unless it was restarted and needs the text again.
  */
 export class RedisScript {
   readonly #text: string;
   readonly #digest: string;
   #isSent = false;
 
-  /** @param files the files whose texts, one after the other, are the script */
+  /** @param files the files that form the script, in this order */
   constructor(...files: readonly URL[]) {
     this.#text = files.map((file) => readFileSync(file, 'utf8')).join('\n');
     this.#digest = createHash('sha1').update(this.#text).digest('hex');
@@ -55,8 +54,8 @@ export class RedisScript {
 }
 
 /**
- * Replaces halves of surrogate pairs in JSON, because `cjson` refuses to read them. Otherwise, a script that writes the input of many
- * clients would fail for all of them, however often it is tried again.
+ * Replaces lone surrogates in JSON, because `cjson` refuses to read them. A script that writes the input of many clients would otherwise
+ * fail for all of them, at every try.
  */
 function replaceLoneSurrogates(json: string): string {
   if (!json.includes('\\ud')) return json;

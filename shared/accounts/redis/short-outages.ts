@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-/** After a command has failed, the loss of its connection may show only after some turns of the event loop. Maximum of these turns. */
+/** Maximum turns of the event loop after a failed command until the library reports the loss of the connection. */
 const maxTurns = 3;
 
 /**
@@ -13,7 +13,7 @@ export class ShortOutages {
   readonly #connection: Pick<RedisConnection, 'redis' | 'whenReady'>;
   readonly #waitMs: number;
   /**
-   * When the connection was lost, or the wait for the first connection began, in ms of `performance.now()`. Undefined while there is a
+   * When the connection was lost, or the wait for the first connection began, by `performance.now()`. Undefined while there is a
    * connection.
    */
   #outageSince: number | undefined;
@@ -34,29 +34,29 @@ export class ShortOutages {
   }
 
   /**
-   * Calls the store. If the call fails, it is repeated after a short outage.
-   * @param ask must be safe to repeat after a failure, whether or not Redis has executed the command
-   * @throws, or rejects with, the error of `ask`
+   * Calls the store. If the call fails in a short outage, it is repeated when the outage is over.
+   * @param call must be safe to repeat after a failure, whether or not Redis has executed the command
+   * @throws, or rejects with, the error of `call`
    */
-  retry<Answer>(ask: () => Promise<Answer>): Promise<Answer>;
+  retry<Answer>(call: () => Promise<Answer>): Promise<Answer>;
   /** The same for calls that may return their answer at once. */
-  retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
-  retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
-    const answer = ask();
-    return answer instanceof Promise ? this.#repeat(answer, ask) : answer;
+  retry<Answer>(call: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
+  retry<Answer>(call: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
+    const answer = call();
+    return answer instanceof Promise ? this.#repeat(answer, call) : answer;
   }
 
-  async #repeat<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
-    const askedAt = performance.now();
+  async #repeat<Answer>(first: Promise<Answer>, call: () => Answer | Promise<Answer>): Promise<Answer> {
+    const startedAt = performance.now();
     let losses = this.#losses;
-    for (let answer: Answer | Promise<Answer> = first; ; answer = ask()) {
+    for (let answer: Answer | Promise<Answer> = first; ; answer = call()) {
       try {
         return await answer;
       } catch (error) {
-        const isAway = error instanceof RouterError && error.code === 'store_unavailable';
-        // Redis may fail several times. A request waits no longer for several outages than for one.
-        const isLate = performance.now() - askedAt > this.#waitMs;
-        if (!isAway || isLate || !(await this.#waitForEnd(losses))) throw error;
+        const isOutage = error instanceof RouterError && error.code === 'store_unavailable';
+        // Redis may fail several times. The wait of a request is bounded over all outages together.
+        const isLate = performance.now() - startedAt > this.#waitMs;
+        if (!isOutage || isLate || !(await this.#waitForEnd(losses))) throw error;
         losses = this.#losses;
       }
     }
@@ -64,8 +64,8 @@ export class ShortOutages {
 
   /**
    * Waits for the end of an outage, if there is one.
-   * @param losses how often the connection had been lost when the store was called
-   * @returns false if the connection was not lost since, or the outage has lasted too long
+   * @param losses the value of `#losses` when the store was called
+   * @returns false if the connection was not lost since then, or the outage has lasted too long
    */
   async #waitForEnd(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;

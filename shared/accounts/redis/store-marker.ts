@@ -3,19 +3,19 @@ import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from './account-names.ts';
 import { callRedis, callRedisAll } from './call-redis.ts';
 
-/** Seconds after an operator has confirmed a store for which every ingress accepts it. */
+/** Seconds for which every ingress accepts a store after an operator has confirmed it. */
 const acceptedSeconds = 600;
 
 export interface StoreIdentity {
-  /** The random id of the store; undefined for a store that never had a key or a person, and for an emptied store. */
+  /** The random id of the store. Undefined for a store that never had a key or a person, and for a store that was emptied. */
   id: string | undefined;
   /** Whether an operator confirmed the store within the last ten minutes. */
   isAccepted: boolean;
 }
 
 /**
- * The mark by which the store of accounts is recognised. The mark is a random id that the first `read` of a store with a key or a person
- * writes. It survives restarts, failovers and restored backups, but not the emptying of the store.
+ * The mark that identifies the store of accounts. The mark is a random id. The first `read` of a store that has a key or a person writes
+ * it. The mark survives restarts, failovers and restored backups. It is lost when the store is emptied.
  */
 export class StoreMarker {
   readonly #redis: Redis;
@@ -33,11 +33,11 @@ export class StoreMarker {
    */
   async read(): Promise<StoreIdentity> {
     const { storeId, storeAccepted, keys, users } = this.#names;
-    const [id, accepted, used] = await callRedisAll(
+    const [id, acceptedId, entityCount] = await callRedisAll(
       this.#redis.pipeline().get(storeId).get(storeAccepted).exists(keys, users),
     );
-    if (typeof id === 'string') return { id, isAccepted: id === accepted };
-    return { id: Number(used) > 0 ? await this.#ensureMark() : undefined, isAccepted: false };
+    if (typeof id === 'string') return { id, isAccepted: id === acceptedId };
+    return { id: Number(entityCount) > 0 ? await this.#ensureMark() : undefined, isAccepted: false };
   }
 
   /**

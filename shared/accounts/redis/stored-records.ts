@@ -6,34 +6,34 @@ import type { Logger } from '#shared/core/log.ts';
 import { readHash } from './call-redis.ts';
 import { mapInPages } from './map-in-pages.ts';
 
-/** Milliseconds after which a record is logged again. */
-const reportedAgainMs = 600_000;
+/** Minimum milliseconds between two log entries about the same record. */
+const reportAgainMs = 600_000;
 
-/** Maximum of records that are logged within `reportedAgainMs`. One faulty release may have written many records that cannot be read. */
-const reportedAtOnce = 100;
+/** Maximum of records that are logged within `reportAgainMs`. One faulty release may have written many records that cannot be read. */
+const maxReported = 100;
 
-/** Reports a record that cannot be read, such as `key 0123456789ab`, and the reason: names of fields, never any content of the record. */
+/** Reports an unreadable record, such as `key 0123456789ab`. The reason has names of fields, but no content of the record. */
 export type ReportUnreadable = (record: string, reason: string) => void;
 
-/** Makes Node warn of a record that cannot be read, on the standard error. For programs without a log. */
+/** Writes a warning about an unreadable record to standard error. For programs without a log. */
 export const warnUnreadable: ReportUnreadable = (record, reason) => {
   process.emitWarning(`The stored record of ${record} cannot be read by this release, and is left out (${reason}).`);
 };
 
-/** Returns a function that logs records that cannot be read. It logs each record once in ten minutes, and at most a hundred records. */
+/** Returns a function that logs unreadable records: each at most once in ten minutes, and at most a hundred in that time. */
 export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
-  const reported = new LRUCache<string, true>({ max: reportedAtOnce, ttl: reportedAgainMs });
+  const reported = new LRUCache<string, true>({ max: maxReported, ttl: reportAgainMs });
   return (record, reason) => {
     reported.purgeStale();
-    if (reported.has(record) || reported.size >= reportedAtOnce) return;
+    if (reported.has(record) || reported.size >= maxReported) return;
     reported.set(record, true);
     log.error({ record, reason }, 'a stored record cannot be read by this release, and is left out');
   };
 }
 
 /**
- * A record exists, but this release cannot read it. Another release may be able to read it, and nodes of both releases run side by side
- * during an upgrade. So a client may try again.
+ * Thrown for a record that exists, but that this release cannot read. During an upgrade, nodes of another release may be able to read it.
+ * So a client may try again.
  */
 export class UnreadableRecordError extends RouterError {
   override name = 'UnreadableRecordError';
@@ -79,7 +79,7 @@ export class StoredRecords<T> {
   }
 
   /**
-   * Returns those of the records that exist and can be read.
+   * Returns the records with these ids that exist and can be read.
    * @throws RouterError `store_unavailable`
    */
   async findAll(ids: readonly string[]): Promise<T[]> {
@@ -88,7 +88,7 @@ export class StoredRecords<T> {
   }
 }
 
-/** Returns the record that a search finds; undefined if the record cannot be read. */
+/** Returns the result of a search for a record. Returns undefined if the record cannot be read. */
 export async function skipUnreadable<T>(search: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await search;
@@ -98,7 +98,7 @@ export async function skipUnreadable<T>(search: Promise<T | undefined>): Promise
   }
 }
 
-/** Reads a stored value, or returns the names of the fields that are not as expected, without their values. */
+/** Reads a stored value. If it does not match the schema, returns the names of the wrong fields, without their values. */
 export function readStored<T>(schema: z.ZodType<T>, stored: unknown): { value: T } | { reason: string } {
   const { success, data, error } = schema.safeParse(stored);
   if (success) return { value: data };

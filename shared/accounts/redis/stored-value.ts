@@ -16,14 +16,14 @@ export function storedJson<T extends z.ZodType>(schema: T) {
     .pipe(schema);
 }
 
-/** Returns the schema of a list that is stored as JSON. It drops values that are not in `known`, as a newer release may define more. */
+/** Returns the schema of a list stored as JSON. It drops values that are not in `known`, because a newer release may define more. */
 export function storedList<T extends string>(known: readonly T[]) {
   return storedJson(z.array(z.string())).transform((values) =>
-    values.filter((value): value is T => known.some((each) => each === value)),
+    values.filter((value): value is T => known.some((knownValue) => knownValue === value)),
   );
 }
 
-/** Converts a record to the fields of a hash: objects and lists as JSON, and no field for an undefined value. */
+/** Converts a record to the fields of a hash. Objects and lists become JSON; undefined values are left out. */
 export function toStoredFields(record: object): Record<string, string> {
   const defined = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -32,9 +32,9 @@ export function toStoredFields(record: object): Record<string, string> {
 }
 
 /**
- * Returns the JSON of an object that replaces a stored object. Fields of the stored object that this release does not define stay, because
- * another release has written them.
- * @param known every name that this release defines, whether the object has it or not
+ * Returns the JSON of an object that replaces a stored object. Fields that this release does not define are taken over from the stored
+ * object, because another release has written them.
+ * @param known the names of all fields that this release defines, including those that `value` lacks
  */
 export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {
   const before = storedJson(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from './call-redis.ts';
 
-/** Milliseconds after a piece of work was last begun until the processes that have begun it are forgotten. */
+/** Milliseconds for which the processes of a piece of work stay stored after the last of them has begun. */
 const keptMs = 24 * 3_600_000;
 
 /**
- * The processes that have begun a piece of work and have not ended it, because they died in the middle or still work on it. Every method
- * throws RouterError `store_unavailable`.
+ * Records which processes have begun a piece of work and have not ended it. These processes still work on it, or have died. Every method
+ * throws RouterError `store_unavailable` while Redis is unavailable.
  */
 export class UnfinishedWork {
   readonly #redis: Redis;
@@ -15,7 +15,7 @@ export class UnfinishedWork {
 
   /**
    * @param prefix start of all names in Redis
-   * @param process name of this process, which no other process has or had
+   * @param process name of this process; no other process may ever have had it
    */
   constructor(redis: Redis, prefix: string, process: string) {
     this.#redis = redis;
@@ -28,17 +28,17 @@ export class UnfinishedWork {
    * @returns how many other processes have begun this work and have not ended it
    */
   async begin(work: string): Promise<number> {
-    const name = this.#name(work);
+    const name = this.#buildName(work);
     const steps = this.#redis.multi().sadd(name, this.#process).scard(name).pexpire(name, keptMs);
-    const [, begun] = await callRedisAll(steps);
-    return Number(begun) - 1;
+    const [, processCount] = await callRedisAll(steps);
+    return Number(processCount) - 1;
   }
 
   async end(work: string): Promise<void> {
-    await callRedis(this.#redis.srem(this.#name(work), this.#process));
+    await callRedis(this.#redis.srem(this.#buildName(work), this.#process));
   }
 
-  #name(work: string): string {
+  #buildName(work: string): string {
     return `${this.#prefix}begun-work:${work}`;
   }
 }

@@ -5,8 +5,8 @@ import { findWriteRefusal } from './find-write-refusal.ts';
 const checkEveryMs = 1_000;
 
 /**
- * Finds out once a second whether Redis refuses writes although it answers, so that health checks and metrics do not call it well: its memory
- * is full, its disk fails, or it is a read-only replica. While Redis is unavailable, the last known state stays.
+ * Checks once a second whether Redis answers but refuses writes, because its memory is full, its disk fails, or it is a read-only replica.
+ * Health checks and metrics then do not report Redis as healthy. While Redis is unavailable, the last known state stays.
  */
 export class WriteWatch {
   readonly #connection: RedisConnection;
@@ -24,12 +24,12 @@ export class WriteWatch {
     this.#check();
   }
 
-  /** Whether Redis answers and refuses writes. A change is recognised within a second. */
+  /** Whether Redis answers but refuses writes. A change shows within a second. */
   get areRefused(): boolean {
     return this.#refusal !== undefined;
   }
 
-  /** Returns the round trip as the connection does; undefined also while Redis refuses writes. */
+  /** Returns the milliseconds that Redis takes to answer a ping; undefined if Redis does not answer in time, or refuses writes. */
   async roundTripMs(): Promise<number | undefined> {
     const ms = await this.#connection.roundTripMs();
     return this.areRefused ? undefined : ms;

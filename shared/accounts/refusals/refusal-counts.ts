@@ -1,22 +1,22 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import { findBeginning } from '../periods.ts';
 import { countedPeriodName, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
-import { encodeRefusalRow, overflowRefusalRow, toRefusalRow } from './refusal-row.ts';
+import { encodeRefusalRow, toOverflowRefusalRow, toRefusalRow } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** Maximum of rows that are counted separately until they are written. The refusals of further keys are counted together by code. */
+/** Maximum of rows in memory for separate keys. The refusals of further keys are counted together, by code. */
 const maxRows = 1_000;
 
-/** Maximum of rows in Redis for one hour, and for one day. */
+/** Maximum of rows in Redis for an hour, and for a day. */
 const maxStoredRows: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
 
 interface Count {
   /** The beginning of the hour, in ms since 1970. */
   hour: number;
   row: string;
-  /** The row under which refusals are counted if there is no room for this row. */
+  /** The row that is counted instead if there is no room for this row. */
   substitute: string;
-  /** The key of the row, with its name. Absent for requests without a known key, and for the row of all keys without a row. */
+  /** The key of the row. Absent in the row for requests without a known key, and in the row for all further keys. */
   key?: { id: string; name: string };
   count: number;
 }
@@ -30,7 +30,7 @@ export interface CountedPeriod {
   rows: Omit<Count, 'hour'>[];
 }
 
-/** Refusals that are not written yet, by hour, code and key. The number of rows is bounded, however many requests are refused. */
+/** Counts the refusals that are not written yet, by hour, code and key. The number of rows is bounded. */
 export class RefusalCounts {
   readonly #counts = new Map<string, Count>();
 
@@ -40,12 +40,12 @@ export class RefusalCounts {
 
   add(code: ErrorCode, key: RefusedKey | undefined, at: number): void {
     const hour = findBeginning('hour', at);
-    const substitute = encodeRefusalRow(overflowRefusalRow(code));
+    const substitute = encodeRefusalRow(toOverflowRefusalRow(code));
     const ownRow = { hour, row: encodeRefusalRow(toRefusalRow(code, key)), substitute };
     const count = key
-      ? (this.#find({ ...ownRow, key: { id: key.id, name: key.name } }, maxRows) ??
-        this.#find({ ...ownRow, row: substitute }, 2 * maxRows))
-      : this.#find(ownRow, 2 * maxRows);
+      ? (this.#findOrAdd({ ...ownRow, key: { id: key.id, name: key.name } }, maxRows) ??
+        this.#findOrAdd({ ...ownRow, row: substitute }, 2 * maxRows))
+      : this.#findOrAdd(ownRow, 2 * maxRows);
     if (count) count.count += 1;
   }
 
@@ -67,13 +67,13 @@ export class RefusalCounts {
   }
 
   /**
-   * Returns the count of a row, and adds a count if there is none; undefined if there is no room. There are few rows without a key: one for
-   * each code and hour, as long as Redis is unavailable.
+   * Returns the count of a row. Adds a missing count if there are fewer than `maxCounts` counts, else returns undefined. Rows without a key
+   * have a higher maximum, because they are few: one for each code in each hour in which Redis is unavailable.
    */
-  #find(row: Omit<Count, 'count'>, most: number): Count | undefined {
+  #findOrAdd(row: Omit<Count, 'count'>, maxCounts: number): Count | undefined {
     const name = `${row.hour} ${row.row}`;
     let count = this.#counts.get(name);
-    if (!count && this.#counts.size < most) this.#counts.set(name, (count = { ...row, count: 0 }));
+    if (!count && this.#counts.size < maxCounts) this.#counts.set(name, (count = { ...row, count: 0 }));
     return count;
   }
 }

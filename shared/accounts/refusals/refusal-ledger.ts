@@ -11,16 +11,17 @@ import type { Refusal } from './refusal.ts';
 
 const write = new RedisScript(keyNamesScript, new URL('lua/write.lua', import.meta.url));
 
-/** Milliseconds after a refusal until it is written, and minimum of milliseconds between two writes. */
+/** Milliseconds after a refusal until it is written, and between two writes. */
 const writeEveryMs = 2_000;
 
-const closeMs = 2_000;
+/** Milliseconds for which `close` tries to write the waiting refusals. */
+const maxCloseMs = 2_000;
 
 type Batch = Readonly<Record<string, unknown>>;
 
 /**
- * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for that. The size of counts and samples
- * is bounded, in memory while Redis is unavailable, and in Redis. A batch is written once, even if the reply to it was lost.
+ * Counts refused requests by hour, code and key, and keeps samples of them. Requests do not wait for the writes. The number of counts and
+ * samples is bounded in Redis, and in memory while Redis is unavailable. A batch is counted once, even if the reply to it was lost.
  */
 export class RefusalLedger {
   readonly #redis: Redis;
@@ -34,7 +35,7 @@ export class RefusalLedger {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
-  /** @param prefix start of all names in Redis; in the names of refusals, `usage:refusals:…` follows */
+  /** @param prefix start of all names in Redis; the names of refusals begin with `<prefix>usage:refusals:` */
   constructor(redis: Redis, prefix: string, log: Logger) {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
@@ -45,7 +46,7 @@ export class RefusalLedger {
     return this.#counts.size;
   }
 
-  /** Counts a refusal, which is written within seconds. */
+  /** Counts a refusal. It is written within seconds. */
   add(refusal: Refusal): void {
     const { error, key } = refusal;
     const now = Date.now();
@@ -54,10 +55,10 @@ export class RefusalLedger {
     this.#timer ??= setTimeout(() => void this.#write(), writeEveryMs);
   }
 
-  /** Writes all waiting refusals, for two seconds at most, and stops. */
+  /** Writes the waiting refusals and stops, after two seconds at most. */
   async close(): Promise<void> {
-    const deadline = performance.now() + closeMs;
-    // A write that is in progress contains only the refusals from before its beginning.
+    const deadline = performance.now() + maxCloseMs;
+    // A write that is in progress contains no refusals that were added after its beginning.
     await this.#writing;
     await this.#write();
     while (this.#isBehind && performance.now() < deadline) {
@@ -101,7 +102,7 @@ export class RefusalLedger {
       periods: this.#counts.toPeriods(),
       samples: samples.map(({ stream, sample }) => ({
         stream,
-        most: sampleStreams[stream],
+        maxSamples: sampleStreams[stream],
         text: JSON.stringify(sample),
       })),
       keyNameBounds: toKeyNameBounds(),

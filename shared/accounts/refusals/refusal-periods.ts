@@ -2,7 +2,7 @@ import { periodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
-/** The steps of a report. Counts are stored by hour and by UTC day. The counts of a month are added up from the counts of its days. */
+/** The steps of a report. Counts are stored by hour and by UTC day. The count of a month is the sum of the counts of its days. */
 export const refusalSteps = ['hour', 'day', 'month'] as const;
 export type RefusalStep = (typeof refusalSteps)[number];
 

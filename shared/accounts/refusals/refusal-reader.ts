@@ -19,22 +19,23 @@ export type RefusalFilter = Partial<Record<RefusalGroup, string | undefined>>;
 
 export interface RefusalQuery {
   viewer: UsageViewer;
-  /** Beginning of the reported time, in ms since 1970. Beginning and end are rounded outwards to whole steps. */
+  /** Beginning of the reported time, in ms since 1970, rounded down to a whole step. */
   from: number;
+  /** End of the reported time, in ms since 1970, rounded up to a whole step. */
   to: number;
   step: RefusalStep;
   by: RefusalGroup;
   filter: RefusalFilter;
 }
 
-/** Counts by group, the largest first. `steps` has one count for each of `times`; `rows` are the parts of a group, the largest first. */
+/** Counts by group, largest first. `steps` has one count for each of `times`. `rows` are the parts of a group, largest first. */
 export interface RefusalReport {
   times: number[];
   groups: { id: string; count: number; steps: number[]; rows: CountedRow[] }[];
   total: number;
 }
 
-/** Reads what a RefusalLedger has written. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
+/** Reads the counts and samples of a RefusalLedger. Every method throws RouterError `store_unavailable` while Redis is unavailable. */
 export class RefusalReader {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -62,18 +63,18 @@ export class RefusalReader {
         else group.rows.set(name, { ...row });
       }
     }
-    const counted = Array.from(groups, ([id, { steps, rows }]) => ({
+    const countedGroups = Array.from(groups, ([id, { steps, rows }]) => ({
       id,
       count: steps.reduce((sum, count) => sum + count, 0),
       steps,
       rows: [...rows.values()].sort((a, b) => b.count - a.count),
     })).sort((a, b) => b.count - a.count);
-    return { times, groups: counted, total: counted.reduce((sum, { count }) => sum + count, 0) };
+    return { times, groups: countedGroups, total: countedGroups.reduce((sum, { count }) => sum + count, 0) };
   }
 
-  /** Returns the stored samples of refusals in a period, newest first. */
+  /** Returns the stored samples from `from` (inclusive) to `to` (exclusive), newest first. */
   async listSamples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
-    const found: RefusalSample[] = [];
+    const samples: RefusalSample[] = [];
     for (const stream of Object.keys(sampleStreams)) {
       for (const [id, [, text]] of await callRedis(this.#redis.xrevrange(this.#prefix + stream, '+', '-'))) {
         const read = readStored(entrySchema, text);
@@ -82,21 +83,21 @@ export class RefusalReader {
           continue;
         }
         const sample = read.value;
-        const row = rowOfSample(sample);
-        if (sample.at >= from && sample.at < to && maySee(viewer, row) && matches(row, filter)) found.push(sample);
+        const row = toSampleRow(sample);
+        if (sample.at >= from && sample.at < to && maySee(viewer, row) && matches(row, filter)) samples.push(sample);
       }
     }
-    return found.sort((a, b) => b.at - a.at);
+    return samples.sort((a, b) => b.at - a.at);
   }
 
-  /** Returns the counts of one step, without counts that are too old to be kept. */
+  /** Returns the counts of one step. Counts that are too old to be kept are left out. */
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
-    const counted = step === 'hour' ? 'hour' : 'day';
+    const countedStep = step === 'hour' ? 'hour' : 'day';
     const rows: CountedRow[] = [];
-    for (const time of listBeginnings(counted, beginning, nextBeginning(step, beginning))) {
+    for (const time of listBeginnings(countedStep, beginning, nextBeginning(step, beginning))) {
       const now = Date.now();
-      if (time > now || time + refusalsKeptMs[counted] <= now) continue;
-      const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriodName(counted, time)));
+      if (time > now || time + refusalsKeptMs[countedStep] <= now) continue;
+      const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriodName(countedStep, time)));
       for (const [text, count] of Object.entries(fields)) {
         const row = decodeRefusalRow(text);
         if (row) rows.push({ ...row, count: Number(count) || 0 });
@@ -106,7 +107,7 @@ export class RefusalReader {
   }
 }
 
-function rowOfSample({ code, key = '', owner }: RefusalSample): RefusalRow {
+function toSampleRow({ code, key = '', owner }: RefusalSample): RefusalRow {
   const user = owner?.kind === 'user' ? owner.id : '';
   return { code, key, user, team: owner?.kind === 'team' ? owner.id : '' };
 }

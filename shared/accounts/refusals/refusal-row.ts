@@ -3,7 +3,7 @@ import { otherRow } from '../ledger/totals.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
-/** What refusals are counted by. Fields without a value are empty. In a row for requests without a known key, `key` is empty. */
+/** The properties by which refusals are counted. A property without a value is empty. `key` is empty for requests without a known key. */
 export interface RefusalRow {
   code: string;
   key: string;
@@ -17,7 +17,7 @@ export function toRefusalRow(code: string, key: RefusedKey | undefined): Refusal
 }
 
 /** Returns the row for all refusals of a code beyond the maximum of rows. */
-export function overflowRefusalRow(code: string): RefusalRow {
+export function toOverflowRefusalRow(code: string): RefusalRow {
   return { code, key: otherRow, user: '', team: '' };
 }
 
@@ -25,7 +25,7 @@ export function encodeRefusalRow({ code, key, user, team }: RefusalRow): string 
   return JSON.stringify([code, key, user, team]);
 }
 
-/** Decodes the text of a row; undefined for a text that is no row. */
+/** Decodes the text of a row. Returns undefined for any other text. */
 export function decodeRefusalRow(text: string): RefusalRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;

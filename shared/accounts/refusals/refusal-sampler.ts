@@ -1,18 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { errorTable } from '#shared/core/errors.ts';
-import { safeMessage } from './safe-message.ts';
+import { getSafeMessage } from './safe-message.ts';
 import type { RefusalSample, SampleStream } from './refusal-sample.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Milliseconds after a sample was taken until another sample of the same key and code may be taken. */
+/** Minimum milliseconds between two samples of the same key and code. */
 const sampleEveryMs = 60_000;
 
-/** Maximum of pairs of key and code whose last sample is in memory. */
+/** Maximum of pairs of key and code that are remembered as sampled. */
 const maxRemembered = 2_000;
 
+/** Maximum of samples that wait to be written. */
 const maxWaiting = 50;
 
-/** The form that the name of a model or a tool must have to be stored. It has no spaces, so that no sentence of a prompt is stored. */
+/** The form of the names of models and tools that are stored. It allows no spaces, so that no sentence of a prompt is stored. */
 const namePattern = /^[\w.:/@+-]{1,200}$/;
 
 /** Takes samples of refusals, at most one a minute for each key and code. */
@@ -25,7 +26,7 @@ export class RefusalSampler {
     const keyAndCode = `${code} ${key?.id ?? ''}`;
     if (this.#waiting.length >= maxWaiting || this.#taken.has(keyAndCode)) return;
     this.#taken.set(keyAndCode, true);
-    const message = safeMessage(error);
+    const message = getSafeMessage(error);
     const { kind, ownerId } = key ?? {};
     this.#waiting.push({
       stream: key ? 'samples-of-keys' : 'samples-of-nobody',
@@ -42,7 +43,7 @@ export class RefusalSampler {
     });
   }
 
-  /** Returns the waiting samples, and removes them. */
+  /** Removes the waiting samples, and returns them. */
   take(): { stream: SampleStream; sample: RefusalSample }[] {
     const samples = this.#waiting;
     this.#waiting = [];

@@ -28,7 +28,7 @@ const safeCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** Returns the message of an error if it cannot contain a part of the request, and no upstream has written it; undefined otherwise. */
-export function safeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
+/** Returns the message of an error, unless it may contain a part of the request, or an upstream has written it. */
+export function getSafeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
   return safeCodes.has(code) && !byUpstream && !original ? message : undefined;
 }

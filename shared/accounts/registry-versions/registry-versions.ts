@@ -9,7 +9,7 @@ import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
 
-/** Maximum of stored versions. Each may have half a megabyte. */
+/** Maximum of stored versions. A version may have half a megabyte. */
 const maxVersions = 50;
 
 const factFields = {
@@ -33,12 +33,12 @@ const versionSchema = z.object({
 
 export type RegistryVersionFacts = z.output<typeof factsSchema> & { number: number };
 
-/** A version with its text as written, and the content of the text. */
+/** A version with its text as written (`text`), and the content of the text (`config`). */
 export type RegistryVersion = z.output<typeof versionSchema> & { number: number; etag: string };
 
-/** A version to store. Its text was checked before. */
+/** A version to store. The caller has checked its text. */
 export interface NewRegistryVersion {
-  /** Number of the version that was edited, which must be the newest one; 0 if there is no version. */
+  /** Number of the version that was edited, which must be the newest version. 0 if there was no version. */
   basedOn: number;
   text: string;
   config: Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export interface NewRegistryVersion {
 }
 
 /**
- * The versions of the registry that is edited at run time. The newest version is in use. This class does not check the form of a text.
+ * The versions of the registry that is edited at run time. The newest version is in use. This class does not check the text of a version.
  * Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class RegistryVersions {
@@ -68,13 +68,13 @@ export class RegistryVersions {
     this.#records = new StoredRecords(redis, { kind: 'registry version', schema: versionSchema, nameOf, report });
   }
 
-  /** Returns number and etag of the newest version; undefined if there is none. */
+  /** Returns the number and the etag of the newest version; undefined if there is none. */
   async findNewest(): Promise<{ number: number; etag: string } | undefined> {
     const [member] = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
     return member === undefined ? undefined : parseMember(member);
   }
 
-  /** Returns number and etag of the newest version with a smaller number; undefined if there is none. */
+  /** Returns the number and the etag of the version before a number; undefined if there is none. */
   async findPrevious(number: number): Promise<{ number: number; etag: string } | undefined> {
     const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
     const [member] = await callRedis(this.#redis.zrevrangebyscore(...range));
@@ -90,7 +90,7 @@ export class RegistryVersions {
     return found && { ...found, number, etag: computeEtag(found.text) };
   }
 
-  /** Returns all versions, newest first, without those that cannot be read. */
+  /** Returns all readable versions, newest first. */
   async list(): Promise<RegistryVersionFacts[]> {
     const members = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
     const numbers = members.map((member) => parseMember(member).number);
@@ -101,12 +101,12 @@ export class RegistryVersions {
       steps.hmget(name, ...fields).hstrlen(name, 'text');
     }
     const answers = await callRedisAll(steps);
-    return numbers.flatMap((number, at) => {
-      const values = answers[2 * at] as (string | null)[];
+    return numbers.flatMap((number, position) => {
+      const values = answers[2 * position] as (string | null)[];
       const present = fields.flatMap((field, index) =>
         values[index] === null ? [] : [[field, values[index]] as const],
       );
-      const read = readStored(factsSchema, { ...Object.fromEntries(present), bytes: answers[2 * at + 1] });
+      const read = readStored(factsSchema, { ...Object.fromEntries(present), bytes: answers[2 * position + 1] });
       if ('value' in read) return [{ number, ...read.value }];
       this.#report(`registry version ${number}`, read.reason);
       return [];
@@ -114,8 +114,8 @@ export class RegistryVersions {
   }
 
   /**
-   * Stores a version, which then is the newest one. If the version that was edited is not the newest one, stores nothing and returns the
-   * number of the newest version.
+   * Stores a version, which then is the newest version. If `basedOn` is not the newest version, stores nothing and returns the number of
+   * the newest version.
    */
   async add({
     basedOn,

@@ -13,14 +13,14 @@ export function formatRecoveryCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 
-/** Reads a recovery code that a person has entered, in any spelling; undefined for a text that cannot be a recovery code. */
+/** Reads a recovery code that a person has entered. Dashes, spaces and case do not matter. Undefined if the text cannot be a code. */
 export function readRecoveryCode(entered: string): string | undefined {
   const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
   return code.length === codeLength ? code : undefined;
 }
 
 /**
- * Returns the name of the field for a recovery code of a person. The name contains an HMAC of the code.
+ * Computes the name of the field for a recovery code of a person. The name contains an HMAC of the code.
  * @param secret a secret of the cluster
  */
 export function computeRecoveryField(secret: Uint8Array, userId: string, code: string): string {

@@ -16,10 +16,10 @@ const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', i
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
-/** Milliseconds that a person has for the second step of a sign-in, or for the set-up of a factor. */
+/** Milliseconds that a person has for the second step of a sign-in, or for setting up a factor. */
 const waitMs = 300_000;
 
-/** Maximum of wrong codes in one sign-in. After that, the person must enter the password again. */
+/** Maximum of tries in one sign-in. After that, the person must enter the password again. */
 const maxTries = 5;
 
 const codeCount = 10;
@@ -29,7 +29,7 @@ export const maxPasskeys = 20;
 const passkeySchema = storedJson(
   z.object({
     name: z.string(),
-    /** In the format of COSE, as base64url. */
+    /** A COSE key, as base64url. */
     publicKey: z.string(),
     counter: z.number(),
     transports: z.array(z.string()).default([]),
@@ -54,18 +54,18 @@ export interface SecondFactor {
   recoveryCodesLeft: number;
 }
 
-/** A sign-in whose password was verified, and which waits for its second step. */
+/** A sign-in that has passed the check of the password and waits for its second step. */
 export interface PendingSignIn {
   userId: string;
   epoch: number;
-  /** What opens the session after the second step. */
+  /** How the person signed in. The session gets this after the second step. */
   opener: SessionOpener;
   challenge: string | undefined;
 }
 
 /**
- * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are stored as HMACs, with
- * keys from the secret of the cluster. Every method throws `store_unavailable` while Redis is unavailable.
+ * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed. Recovery codes are stored as HMACs. The keys
+ * for both are derived from the secret of the cluster. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class SecondFactorStore {
   readonly #redis: Redis;
@@ -97,13 +97,13 @@ export class SecondFactorStore {
       return passkey ? [{ ...passkey, id: name.slice('passkey:'.length) }] : [];
     });
     return {
-      totp: sealed === undefined ? undefined : this.#sealer(userId).unseal(sealed),
+      totp: sealed === undefined ? undefined : this.#getSealer(userId).unseal(sealed),
       passkeys,
       recoveryCodesLeft: entries.filter(([name]) => name.startsWith('recovery:')).length,
     };
   }
 
-  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more also counts. */
+  /** Returns whether a person has a second factor. A factor counts even if it can no longer be unsealed. */
   async has(userId: string): Promise<boolean> {
     const names = await callRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
     return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
@@ -111,23 +111,27 @@ export class SecondFactorStore {
 
   /** Stores the secret of an authenticator app that is being set up. */
   async beginTotp(userId: string, secret: string): Promise<void> {
-    const sealed = this.#sealer(userId).seal(secret);
+    const sealed = this.#getSealer(userId).seal(secret);
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
-  /** Returns the secret of an authenticator app that is being set up; undefined if the set-up took too long. */
+  /** Returns the secret of an authenticator app that is being set up; undefined if that took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
-    return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
+    return sealed === null ? undefined : this.#getSealer(userId).unseal(sealed);
   }
 
   async storeTotp(userId: string, secret: string): Promise<void> {
     const name = this.#names.secondFactor(userId);
-    const steps = this.#redis.multi().hset(name, 'totp', this.#sealer(userId).seal(secret)).hdel(name, 'usedStep');
+    const steps = this.#redis.multi().hset(name, 'totp', this.#getSealer(userId).seal(secret)).hdel(name, 'usedStep');
     await callRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
-  /** Uses up the code of a time. Returns false if this or a later code was used before, or there is no authenticator app any more. */
+  /**
+   * Uses up the authenticator code of a step.
+   * @param step the time of the code, in steps of 30 seconds since 1970
+   * @returns false if a code of this step or a later step was used before, or there is no authenticator app any more
+   */
   async useCode(userId: string, step: number): Promise<boolean> {
     return (await takeStep.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { step } })) === 1;
   }
@@ -136,7 +140,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'passkey'), challenge, 'PX', waitMs));
   }
 
-  /** Removes and returns the challenge for a new passkey. */
+  /** Removes the challenge for a new passkey, and returns it. */
   async takePasskeyChallenge(userId: string): Promise<string | undefined> {
     return (await callRedis(this.#redis.getdel(this.#names.secondFactorSetUp(userId, 'passkey')))) ?? undefined;
   }
@@ -145,16 +149,16 @@ export class SecondFactorStore {
     await callRedis(this.#redis.hset(this.#names.secondFactor(userId), ...toPasskeyField(passkey)));
   }
 
-  /** Stores the counter of a verified passkey. Returns false if the passkey was removed meanwhile. The verification is then void. */
-  async notePasskeyUse(userId: string, proven: Passkey): Promise<boolean> {
-    const [field, passkey] = toPasskeyField(proven);
+  /** Stores the counter of a verified passkey. Returns false if the passkey was removed meanwhile, which makes the verification void. */
+  async notePasskeyUse(userId: string, verifiedPasskey: Passkey): Promise<boolean> {
+    const [field, passkey] = toPasskeyField(verifiedPasskey);
     const keys = [this.#names.secondFactor(userId)];
     return (await notePasskeyUse.run(this.#redis, { keys, args: { field, passkey } })) === 1;
   }
 
   /**
-   * Removes the authenticator app, or a passkey. With the last factor, the recovery codes are removed as well. Returns false if there is no
-   * such factor.
+   * Removes the authenticator app, or a passkey. Removing the last factor also removes the recovery codes.
+   * @returns false if there is no such factor
    */
   async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
     const removed = await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
@@ -168,7 +172,7 @@ export class SecondFactorStore {
   }
 
   /**
-   * Makes new recovery codes in place of all earlier codes, and returns them. Only hashes of the codes are stored.
+   * Makes new recovery codes in place of all earlier codes, and returns them. Redis gets only HMACs of the codes.
    * @returns undefined for a person without a second factor
    */
   async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
@@ -180,7 +184,7 @@ export class SecondFactorStore {
     return codes.map(formatRecoveryCode);
   }
 
-  /** Removes a recovery code, entered in any spelling. Returns false if there is no such code. */
+  /** Uses up a recovery code that a person has entered. Returns false if there is no such code. */
   async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
     const code = readRecoveryCode(entered);
     if (code === undefined) return false;
@@ -197,12 +201,12 @@ export class SecondFactorStore {
     return token;
   }
 
-  /** Stores the challenge for a passkey. Returns false if the sign-in is over. */
+  /** Stores the challenge for the passkey of a sign-in. Returns false if the sign-in is over. */
   async storeChallenge(token: string, challenge: string): Promise<boolean> {
     if (!isToken(token)) return false;
     const name = this.#names.pendingSignIn(hashToken(token));
     if ((await callRedis(this.#redis.exists(name))) === 0) return false;
-    // The sign-in may have ended in between. The hash that was just written must then expire, too.
+    // If the sign-in has ended in between, this call creates the hash anew, so the hash must expire.
     await callRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
     return true;
   }
@@ -213,11 +217,11 @@ export class SecondFactorStore {
     return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(hashToken(token)), 'userId'))) ?? undefined;
   }
 
-  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if the sign-in is over. */
+  /** Uses up one try of a sign-in, and returns the sign-in; undefined if the sign-in is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(hashToken(token))];
-    const outcome = (await tryPending.run(this.#redis, { keys, args: { most: maxTries } })) as string[];
+    const outcome = (await tryPending.run(this.#redis, { keys, args: { maxTries } })) as string[];
     const [userId, epoch, challenge, link] = outcome;
     if (userId === undefined) return undefined;
     const opener: SessionOpener = link === 'printed' ? { link } : {};
@@ -228,7 +232,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.del(this.#names.pendingSignIn(hashToken(token))));
   }
 
-  #sealer(userId: string) {
+  #getSealer(userId: string) {
     const sealer = this.#keys.secondFactorSealer(userId);
     if (!sealer) throw secretUnknownError();
     return sealer;

@@ -3,19 +3,19 @@ import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
 import { callRedisAll } from '../redis/call-redis.ts';
 
-/** Milliseconds between two checks of the secret in Redis. A check writes the secret if there is none, and reads it. */
+/** Milliseconds between two checks of the secret in Redis. A check writes the secret if Redis has none, and reads it. */
 const checkEveryMs = 2_000;
 
-/** Maximum of secrets in a node: the secret that seals, and its predecessors. */
+/** Maximum of secrets that a node uses: the secret that seals, and its predecessors. */
 const maxSecrets = 4;
 
 const noSecrets: readonly Buffer[] = [];
 
 /**
  * The secret that all ingress nodes of a cluster share: a secret that an operator sets, or else a secret that is made once and stored in
- * Redis. States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is unavailable, and is written back
- * to a store that was emptied. If another node has written another secret to that store before, this node seals with that secret from then
- * on. Until the node ends, the earlier secrets still open what they have sealed.
+ * Redis. The secret is unknown until Redis has answered. A known secret stays in use while Redis is unavailable, and is written back to a
+ * store that was emptied. If another node was first to write another secret, this node seals with that secret from then on. Until the node
+ * ends, the earlier secrets still open what they have sealed.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
@@ -51,18 +51,18 @@ export class ClusterSecret {
   #adopt(secret: Buffer): void {
     const [newest] = this.#secrets;
     if (newest?.equals(secret)) return;
-    const before = this.#secrets.filter((each) => !each.equals(secret));
-    this.#secrets = [secret, ...before].slice(0, maxSecrets);
+    const olderSecrets = this.#secrets.filter((known) => !known.equals(secret));
+    this.#secrets = [secret, ...olderSecrets].slice(0, maxSecrets);
   }
 
   /** Reads the secret in Redis. If there is none, writes the known secret, or a new one. */
   async #agreeOnSecret(): Promise<void> {
-    const ownSecret = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
+    const proposedSecret = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {
-      const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, ownSecret).get(this.#name));
+      const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, proposedSecret).get(this.#name));
       this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
-      // If Redis is unavailable, the connection logs that, and the known secrets stay.
+      // The connection logs that Redis is unavailable. The known secrets stay in use.
     }
   }
 }

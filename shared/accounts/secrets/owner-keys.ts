@@ -1,11 +1,11 @@
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 
-/** The purpose of a key of an owner. Keys of different purposes differ. */
+/** The purpose of an encryption key. An owner has a separate key for each purpose. */
 type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
- * The encryption keys of owners. An owner is a person, a team, or an API key that belongs to nobody. The encryption keys are derived from the
- * secrets of the cluster, so nothing is stored for an owner. The keys of one owner reveal neither the secrets nor the keys of another owner.
+ * The encryption keys of owners. An owner is a person, a team, or an API key that belongs to nobody. The encryption keys are derived from
+ * the secrets of the cluster, so nothing is stored for an owner. They reveal neither the secrets nor the keys of other owners.
  */
 export class OwnerKeys {
   readonly #secrets: () => readonly Uint8Array[];
@@ -22,8 +22,8 @@ export class OwnerKeys {
   }
 
   /**
-   * Returns the sealer for what is stored for an owner. The sealer seals with the newest secret and opens with any secret. Undefined while
-   * no secret is known.
+   * Returns the sealer for the stored data of an owner; undefined while no secret is known. Like every sealer of this class, it seals with
+   * the newest secret and opens with any secret.
    */
   storeSealer(owner: string): Sealer | undefined {
     return createMultiKeySealer(this.#derive(owner, 'store'));

@@ -4,7 +4,7 @@ import { callRedis } from '../redis/call-redis.ts';
 
 /**
  * Returns the secrets of a cluster for a program outside it, newest first: the secrets that the operator sets, or else the secret that the
- * cluster stores in Redis. The list is empty if there is neither, because the nodes have a secret that is not set here, or have never run.
+ * cluster stores in Redis. The list is empty if there is no secret: the nodes use secrets that are not set here, or have never run.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
  */

@@ -2,18 +2,18 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { UserRecord } from '../people/user.ts';
 
 /**
- * Whether the provider of a person still lets them sign in. `unknown`: the provider cannot be asked, and has not answered for too long. The
- * person's request is then refused, but their sessions and tokens are not ended.
+ * Whether a person's provider still lets the person sign in. `unknown`: the provider has not answered for too long. The person's request is
+ * then refused, but sessions and tokens of the person do not end.
  */
 export type Confirmation = 'confirmed' | 'refused' | 'unknown';
 
 /**
- * Checks whether the provider of a person still lets them sign in.
+ * Checks whether a person's provider still lets the person sign in.
  * @throws RouterError `store_unavailable`
  */
 export type Confirm = (user: UserRecord) => Promise<Confirmation>;
 
-/** Thrown when it is not known whether the provider of a person still lets them sign in. The person may try again. */
+/** Thrown if the provider cannot tell whether it still lets a person sign in. The person may try again. */
 export class UnconfirmedError extends RouterError {
   override name = 'UnconfirmedError';
 

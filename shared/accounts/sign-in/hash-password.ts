@@ -1,8 +1,8 @@
 import { argon2id, hash } from 'argon2';
 
 /**
- * Hashes a password for the store: Argon2id with 19 MiB, 2 passes and 1 lane, as a PHC string, which contains its salt and its parameters.
- * This takes about 20 ms of one core. The parameters are those of the OWASP Password Storage Cheat Sheet, "Argon2id". See
+ * Hashes a password for the store with Argon2id: 19 MiB, 2 passes, 1 lane. The result is a PHC string, which contains the salt and the
+ * parameters. Hashing takes about 20 ms of one core. The parameters are from the OWASP Password Storage Cheat Sheet, "Argon2id". See
  * docs/decisions/0008-argon2id-cost.md.
  */
 export function hashPassword(password: string): Promise<string> {

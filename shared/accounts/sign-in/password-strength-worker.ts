@@ -6,7 +6,7 @@ import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en
 export interface PasswordStrengthInput {
   password: string;
   /** The person's name and e-mail address. */
-  known: readonly string[];
+  personTexts: readonly string[];
 }
 
 /** The result of the thread. `weakness` is undefined for a password that is strong enough. */
@@ -14,20 +14,22 @@ export interface PasswordStrengthResult {
   weakness: string | undefined;
 }
 
-/** Characters of a password that are judged. The work grows with the square of their number. A password is no weaker than its start. */
-const judgedLength = 64;
+/** Characters of a password that are checked. The work grows with the square of their number. A password is no weaker than its start. */
+const checkedLength = 64;
 
-/** The minimum of a score from 0 to 4. A password with a score of 3 withstands somebody who has the hashes for some time. */
+/** The minimum score of a password, from 0 to 4. With a score of 3, it withstands an attacker who has its hash for some time. */
 const minScore = 3;
 
-const { password, known } = workerData as PasswordStrengthInput;
-const judge = new ZxcvbnFactory({
+const { password, personTexts } = workerData as PasswordStrengthInput;
+const estimator = new ZxcvbnFactory({
   dictionary: { ...commonWords, ...englishWords },
   graphs: adjacencyGraphs,
   translations,
 });
-const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 1);
-const { score, feedback } = judge.check(password.slice(0, judgedLength), words);
+const personWords = personTexts
+  .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
+  .filter((word) => word.length > 1);
+const { score, feedback } = estimator.check(password.slice(0, checkedLength), personWords);
 const reasons = [feedback.warning ?? 'This password is easy to guess.', ...feedback.suggestions];
-const judgement: PasswordStrengthResult = { weakness: score >= minScore ? undefined : reasons.join(' ') };
-parentPort?.postMessage(judgement, []);
+const result: PasswordStrengthResult = { weakness: score >= minScore ? undefined : reasons.join(' ') };
+parentPort?.postMessage(result, []);

@@ -12,32 +12,33 @@ import { UnconfirmedError, type Confirm } from './confirmation.ts';
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a session until it ends, however much it is used. */
+/** Maximum milliseconds for which a session lasts, however much it is used. */
 const maxSessionMs = 30 * 24 * 3_600_000;
 
 const maxPerUser = 50;
 
-/** Minimum milliseconds between two writes of the time of a session's last request. */
+/** Minimum milliseconds between two writes that extend a session. */
 const touchEveryMs = 60_000;
 
 const sessionSchema = z.object({
   userId: z.string(),
   epoch: z.coerce.number(),
   startedAt: z.coerce.number(),
-  /** Milliseconds from the last write until the session ends, unless there is another request. */
+  /** Milliseconds from the last write until the session ends without another request. */
   livesMs: z.coerce.number(),
   /** Name of the provider that signed the person in, if a provider did. */
   provider: z.string().optional(),
   /** `printed`: the person signed in with a link that an operator has printed. */
   link: z.string().optional(),
-  /** Address and browser are absent if the request did not tell them. */
+  /** Absent if the address of the request was not known. */
   address: z.string().optional(),
+  /** The name that the browser gives itself; absent if the request had none. */
   agent: z.string().optional(),
 });
 
-/** How a person signed in. If neither field is defined, the person used a password or a link of an administrator. */
+/** How a person signed in. If neither field is set, the person used a password or a link from an administrator. */
 export interface SessionOpener {
-  /** Name of the provider that signed the person in; undefined if none did. */
+  /** Name of the provider that signed the person in; undefined if no provider did. */
   provider?: string | undefined;
   link?: 'printed' | undefined;
 }
@@ -50,7 +51,7 @@ export interface SessionOrigin extends SessionOpener {
 
 /** A sign-in session as its person sees it. Times in ms since 1970. */
 export interface SignInSessionSummary extends Omit<SessionOrigin, 'link'> {
-  /** The hash of the session's id. It can be used only to end the session. */
+  /** The hash of the session's id. With it, the session can be ended, but not used. */
   hash: string;
   startedAt: number;
   /** Time of the last request, to the minute. */
@@ -61,9 +62,10 @@ export interface SignInSessionSummary extends Omit<SessionOrigin, 'link'> {
 const maxAgentLength = 300;
 
 /**
- * The sign-in sessions of the console, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used
- * for a time, after 30 days, when its person is blocked, and when its person is signed out everywhere. While local accounts are switched
- * off, only sessions of providers and of printed links count. Every method throws `store_unavailable` while Redis is unavailable.
+ * The sign-in sessions of the console, in Redis. The id of a session is random, and is stored only as its SHA-256. A session ends when it
+ * is not used for a time, after 30 days, when its person is blocked, and when its person is signed out everywhere. While local accounts are
+ * switched off, sessions count only if a provider or a printed link opened them. Every method throws `store_unavailable` while Redis is
+ * unavailable.
  */
 export class SignInSessionStore {
   readonly #redis: Redis;
@@ -76,7 +78,7 @@ export class SignInSessionStore {
 
   /**
    * @param prefix start of all names in Redis
-   * @param idleMs returns the milliseconds after the last request of a session until it ends
+   * @param idleMs returns the milliseconds without a request until a session ends
    */
   constructor(
     redis: Redis,
@@ -95,20 +97,20 @@ export class SignInSessionStore {
   }
 
   /**
-   * Sets the check of people that is called at each use of a provider's session. If the check refuses the person, the session does not
-   * count.
+   * Sets the check of the person, which is called at each use of a session that a provider opened. If the check refuses the person, the
+   * session does not count.
    */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
-  /** Sets the function that tells whether sessions that passwords have opened count. It is called at each use of such a session. */
+  /** Sets the function that tells whether sessions opened by passwords count. It is called at each use of such a session. */
   setAcceptsLocal(acceptsLocal: () => boolean): void {
     this.#acceptsLocal = acceptsLocal;
   }
 
   /**
-   * Opens a session with a new id and returns the id; undefined if the person was blocked or signed out everywhere after their record was
+   * Opens a session and returns its new id. Returns undefined if the person was blocked or signed out everywhere after the record was
    * read.
    */
   async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
@@ -133,41 +135,41 @@ export class SignInSessionStore {
   /**
    * Returns the person of a session; undefined if the session has ended. The call counts as a request of the session.
    * @param asks whether to ask the provider that opened the session; false if the caller only ends the session
-   * @throws UnconfirmedError while it is not known whether the provider still lets the person sign in
+   * @throws UnconfirmedError if the provider cannot tell whether it still lets the person sign in
    */
   async find(id: string, { asks: asksProvider = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(hashToken(id));
-    const [fields, leftToLiveMs] = await callRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+    const [fields, expiresInMs] = await callRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = this.#read(fields);
     if (!session || !this.#isAccepted(session)) return undefined;
-    const [known, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
+    const [userBefore, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
     const leftMs = session.startedAt + maxSessionMs - now;
-    if (!isSignedIn(known, session) || leftMs <= 0) return undefined;
-    let user = known;
+    if (!isSignedIn(userBefore, session) || leftMs <= 0) return undefined;
+    let user = userBefore;
     if (asksProvider && session.provider !== undefined) {
-      const confirmation = await this.#confirm(known);
+      const confirmation = await this.#confirm(userBefore);
       if (confirmation === 'unknown') throw new UnconfirmedError();
       if (confirmation === 'refused') return undefined;
       // The person is read again, because the confirmation may have taken long, and may have changed the record.
-      const person = await this.#users.find(session.userId);
-      if (!isSignedIn(person, session)) return undefined;
-      user = person;
+      const userAfter = await this.#users.find(session.userId);
+      if (!isSignedIn(userAfter, session)) return undefined;
+      user = userAfter;
     }
-    const sinceMs = session.livesMs - Number(leftToLiveMs);
+    const sinceWriteMs = session.livesMs - Number(expiresInMs);
     // The setting may have become shorter since the last write.
-    if (sinceMs >= idleMs) return undefined;
-    const nextMs = Math.min(idleMs, leftMs);
-    const needsTouch = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
-    if (needsTouch) await this.#touch(name, user.id, { now, idleMs: nextMs });
+    if (sinceWriteMs >= idleMs) return undefined;
+    const extendedMs = Math.min(idleMs, leftMs);
+    const needsTouch = Math.abs(extendedMs - Number(expiresInMs)) >= touchEveryMs;
+    if (needsTouch) await this.#touch(name, user.id, { now, idleMs: extendedMs });
     return user;
   }
 
   /**
    * Returns whether a session has not ended yet. Unlike `find`, it does not extend the session.
-   * @param asks whether to ask the provider that opened the session as well, as `find` does
-   * @throws UnconfirmedError if `asks` is true, and it is not known whether the provider still lets the person sign in
+   * @param asks whether to ask the provider that opened the session
+   * @throws UnconfirmedError if `asks` is true, and the provider cannot tell whether it still lets the person sign in
    */
   async isOpen(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
@@ -182,21 +184,21 @@ export class SignInSessionStore {
     return confirmation === 'confirmed';
   }
 
-  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for a session that has ended. */
+  /** Returns how a session was opened. Both fields are undefined for a session opened by a password, and for a session that has ended. */
   async readOpener(id: string): Promise<SessionOpener> {
     const fields = this.#redis.hmget(this.#names.session(hashToken(id)), 'provider', 'link');
     const [provider, link] = await callRedis(fields);
     return { provider: provider ?? undefined, link: link === 'printed' ? link : undefined };
   }
 
-  /** Returns whether a session exists that does not count, because a password opened it and local accounts are switched off. */
+  /** Returns whether a session exists but does not count, because a password opened it and local accounts are switched off. */
   async isSuspended(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
     const session = this.#read(await callRedis(this.#redis.hgetall(this.#names.session(hashToken(id)))));
     return session !== undefined && !this.#isAccepted(session);
   }
 
-  /** Returns the sessions of a person that have not ended, the newest first. */
+  /** Returns the sessions of a person that have not ended, newest first. */
   async listOfPerson({ id: userId, epoch }: UserRecord): Promise<SignInSessionSummary[]> {
     const hashes = await callRedis(this.#redis.lrange(this.#names.sessionsOf(userId), 0, -1));
     const now = Date.now();
@@ -214,7 +216,7 @@ export class SignInSessionStore {
     return found.filter((session) => session !== undefined);
   }
 
-  /** Returns the hash of a session's id, as in the list of its person. */
+  /** Returns the hash of a session's id, as in `SignInSessionSummary`. */
   hashOf(id: string): string {
     return hashToken(id);
   }
@@ -237,8 +239,8 @@ export class SignInSessionStore {
   }
 
   /**
-   * Parses a session from its fields; undefined if there are no fields. An unreadable session counts as ended: the person must sign in
-   * again.
+   * Parses a session from its fields. Returns undefined if there are no fields. An unreadable session counts as ended, so the person must
+   * sign in again.
    */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);

@@ -10,7 +10,7 @@ const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', 
 /**
  * Maximum of wrong tries in a window at one account, from one network address or from a browser that has signed in to this account before.
  */
-const maxByOne = 10;
+const maxFromClient = 10;
 
 /** Maximum of wrong tries in a window at one account, from all addresses together. */
 const maxAtAccount = 50;
@@ -24,8 +24,8 @@ const maxFromAddress = 100;
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
 
-/** Maximum of refusals in an hour that get an entry in the audit trail, because anybody can cause any number of refusals. */
-const maxNews = 10;
+/** Maximum of refusals in an hour that get an entry in the audit trail. The number is bounded, because anybody can cause refusals. */
+const maxAudited = 10;
 
 export interface SignInTry {
   address: string;
@@ -38,15 +38,15 @@ export interface SignInTry {
 export interface Allowance {
   /** Milliseconds to wait until the try may be made; 0 if it may be made now. */
   waitMs: number;
-  /** Whether a refusal began with this try, and is one of the first ten in an hour, so that it gets an entry in the audit trail. */
+  /** Whether this try began a refusal that gets an entry in the audit trail. The first ten refusals of an hour do. */
   isNews: boolean;
 }
 
 /**
  * Limits wrong tries to sign in within 15 minutes: ten at an account from one network address, fifty at an account from all addresses, and
- * a hundred from an address at all accounts. For a browser that has signed in to the account before, only its own tries count, of which it
- * has ten. Further tries are refused for 15 minutes, then for 30, then for an hour. Unfinished tries count, so that nobody gains anything
- * by many tries at once.
+ * a hundred from an address at all accounts. A browser that has signed in to the account before has ten tries of its own, and other tries
+ * do not count for it. Further tries are refused for 15 minutes, then for 30, then for an hour. A try counts as wrong until it has
+ * succeeded, so that many tries at once bring no advantage.
  */
 export class SignInGuard {
   readonly #redis: Redis;
@@ -59,42 +59,49 @@ export class SignInGuard {
   }
 
   /**
-   * Counts a try, unless it must wait.
+   * Counts a try, unless it is refused.
    * @throws RouterError `store_unavailable`
    */
   async take(attempt: SignInTry): Promise<Allowance> {
-    const subjects = this.#subjects(attempt);
+    const subjects = this.#listSubjects(attempt);
     const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
-    const args = { now: Date.now(), most: subjects.map(({ most }) => most), windowMs, maxWaitMs, maxNews };
+    const args = {
+      now: Date.now(),
+      maxTries: subjects.map(({ maxTries }) => maxTries),
+      windowMs,
+      maxWaitMs,
+      maxAudited,
+    };
     const outcome = await takeAttempt.run(this.#redis, { keys, args });
     const [waitMs = 0, isNews = 0] = outcome as number[];
     return { waitMs, isNews: isNews === 1 };
   }
 
-  /** Uncounts a successful try, and all earlier tries at the account from this address, or from this browser. */
+  /** Removes a successful try from the counts, and all earlier tries at the account from this address or this browser. */
   async giveBack(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, true);
   }
 
-  /** Uncounts a try that could not be checked. */
+  /** Removes a try that could not be checked from the counts. */
   async withdraw(attempt: SignInTry): Promise<void> {
     await this.#return(attempt, false);
   }
 
   async #return(attempt: SignInTry, succeeded: boolean): Promise<void> {
-    const keys = this.#subjects(attempt).map(({ name }) => name);
+    const keys = this.#listSubjects(attempt).map(({ name }) => name);
     await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
   }
 
-  /** Returns the subjects for which a try counts. After a successful try, all tries of the first subject are removed. */
-  #subjects({ address, email, device }: SignInTry): { name: string; most: number }[] {
+  /** Returns the subjects for which a try counts. A successful try removes all tries of the first subject. */
+  #listSubjects({ address, email, device }: SignInTry): { name: string; maxTries: number }[] {
     const account = hash('sha256', email, 'base64url');
-    if (device !== undefined) return [{ name: this.#names.signIns(`by:${device}:${account}`), most: maxByOne }];
-    const from = addressGroup(address);
+    if (device !== undefined)
+      return [{ name: this.#names.signIns(`by:${device}:${account}`), maxTries: maxFromClient }];
+    const from = toAddressGroup(address);
     return [
-      { name: this.#names.signIns(`at:${account}:from:${from}`), most: maxByOne },
-      { name: this.#names.signIns(`at:${account}`), most: maxAtAccount },
-      { name: this.#names.signIns(`from:${from}`), most: maxFromAddress },
+      { name: this.#names.signIns(`at:${account}:from:${from}`), maxTries: maxFromClient },
+      { name: this.#names.signIns(`at:${account}`), maxTries: maxAtAccount },
+      { name: this.#names.signIns(`from:${from}`), maxTries: maxFromAddress },
     ];
   }
 }
@@ -103,7 +110,7 @@ export class SignInGuard {
  * Returns the part of an IP address that counts as one client. That is all of an IPv4 address, and the first 64 bits of an IPv6 address,
  * because a subscriber has at least the other 64 bits to choose from (RFC 6177).
  */
-export function addressGroup(address: string): string {
+export function toAddressGroup(address: string): string {
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
   if (mapped !== undefined) return mapped;
   const [unscoped = ''] = address.split('%');

@@ -16,22 +16,22 @@ const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.m
 const sweepExpired = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
 const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
-/** The scripts that define `keepStored`. They stand before each script that stores a response together with something else. */
+/** The scripts that define `keepStored`. They are prepended to each script that stores a response together with something else. */
 export const keepStoredScripts: readonly URL[] = [common, keepStored];
 
-/** Maximum of responses that one response continues, one after the other. */
+/** Maximum length of the chain of responses that one response continues. */
 const maxLinks = 1_000;
 
 /** Maximum of items in one response, and of items to which one request refers. While Redis visits them, it serves nobody else. */
 const maxItems = 10_000;
 
-/** Bytes in Redis that make it possible to find an item by its id. */
+/** Bytes that are counted for each item, because Redis has an index of items by id. */
 const itemBytes = 256;
 
-/** How much longer a sealed text is than its content, because base64 has four characters for three bytes. */
+/** The length of a sealed text, divided by the length of its content. Base64 has four characters for three bytes. */
 const sealedFactor = 4 / 3;
 
-/** Characters of items after which the event loop gets a turn. Writing so many takes about a millisecond. */
+/** Characters of items after which other work of the event loop may run. Writing that many characters takes about a millisecond. */
 const pieceLength = 256 * 1024;
 
 /** The form of the ids that this router makes, and that clients may give items. Any other id counts as unknown. */
@@ -40,7 +40,7 @@ const idPattern = /^[\w-]{1,128}$/;
 export interface StoredResponse {
   id: string;
   response: JsonObject;
-  /** The items of the response's own input, each with an id, without the items of the responses that it continues. */
+  /** The items of the response's own input, each with an id. The input of the responses that it continues is not repeated. */
   input: JsonObject[];
   /** Id of the response that this response continues. */
   previous?: string | undefined;
@@ -57,7 +57,7 @@ export interface StoredResponsesBounds {
   historyBytes: number;
 }
 
-/** A response in the form for the script function `keepStored`. */
+/** A response, prepared for the script function `keepStored`. */
 export interface StorableResponse {
   args: Readonly<Record<string, unknown>>;
   /** The sealed response. */
@@ -68,12 +68,13 @@ export interface StorableResponse {
 
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
-/** The result of a search: what was found, the id that is not stored, or `too long` if more was found than one request may use. */
+/** The result of a search: what was found, an id that is not stored, or `too long` if a request may not use that much. */
 export type SearchResult<T> = { found: T } | { missing: string } | 'too long';
 
 /**
- * Responses that clients have had stored, in Redis, sealed with a key of their owner. A response of another owner counts as unknown. If
- * there is no room, the oldest responses are removed. Every method throws `store_unavailable`, and methods that read also `overloaded`.
+ * Stored responses, in Redis, sealed with a key of their owner. A response of another owner counts as unknown. If there is no room, the
+ * oldest responses are removed. Every method throws `store_unavailable` while Redis is unavailable. The methods that read also throw
+ * `overloaded`.
  */
 export class StoredResponses {
   readonly #redis: Redis;
@@ -87,19 +88,19 @@ export class StoredResponses {
   constructor(
     redis: Redis,
     prefix: string,
-    parts: { bounds: StoredResponsesBounds; keys: Pick<OwnerKeys, 'storeSealer'>; report: ReportUnreadable },
+    dependencies: { bounds: StoredResponsesBounds; keys: Pick<OwnerKeys, 'storeSealer'>; report: ReportUnreadable },
   ) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#bounds = parts.bounds;
-    this.#keys = parts.keys;
-    this.#report = parts.report;
+    this.#bounds = dependencies.bounds;
+    this.#keys = dependencies.keys;
+    this.#report = dependencies.report;
   }
 
   /**
-   * Stores a response, unless it is larger than all that may be stored, has too many items, or its owner no longer exists. A large response
-   * is written and sealed in pieces, between which the event loop goes on.
-   * @param text the JSON text of the response object, if it is known
+   * Stores a response, unless it is too large, has too many items, or its owner no longer exists. A large response is written and sealed in
+   * pieces, so that other work of the event loop can run in between.
+   * @param text the JSON text of the response object, if the caller has it
    */
   async store(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
     const prepared = await this.prepare(owner, stored, text);
@@ -111,14 +112,14 @@ export class StoredResponses {
   }
 
   /**
-   * Returns what a script needs to store a response; undefined for a response with too many items.
+   * Prepares a response for the script that stores it. Returns undefined for a response with too many items.
    * @param text see `store`
    */
   async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<StorableResponse | undefined> {
     const { id, previous } = stored;
     const items = [...listItemsById(stored).keys()];
     if (items.length > maxItems) return undefined;
-    const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
+    const content = await this.#getSealer(owner).sealBytes(await writePieces(stored, text));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
     const args = { prefix: this.#prefix, owner, id, previous, maxLinks, keepMs, ownerBytes, totalBytes };
     return {
@@ -132,7 +133,7 @@ export class StoredResponses {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
     const content = await this.#ownerQueue.run(owner, () => callRedis(this.#redis.get(name)));
-    return content === null ? undefined : this.#open(this.#sealer(owner), content);
+    return content === null ? undefined : this.#open(this.#getSealer(owner), content);
   }
 
   /** Returns a response and the responses that it continues, oldest first. */
@@ -140,27 +141,27 @@ export class StoredResponses {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, maxLinks });
     if (reply.outcome !== 'found') return toFailure(reply);
-    const sealer = this.#sealer(owner);
+    const sealer = this.#getSealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content));
-    const responses = opened.filter((each) => each !== undefined);
+    const responses = opened.filter((response) => response !== undefined);
     // A response that cannot be opened breaks the history.
     return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
   }
 
-  /** Returns stored items by their ids, of inputs and outputs alike. */
+  /** Returns stored items, of inputs or outputs, by their ids. */
   async readItems(owner: string, ids: readonly string[]): Promise<SearchResult<Map<string, JsonObject>>> {
     if (ids.length > maxItems) return 'too long';
-    const wrong = ids.find((id) => !isId(id));
-    if (wrong !== undefined) return { missing: wrong };
+    const invalidId = ids.find((id) => !isId(id));
+    if (invalidId !== undefined) return { missing: invalidId };
     const reply = await this.#run(findItems, owner, { items: ids });
     if (reply.outcome !== 'found') return toFailure(reply);
-    const [places = '', ...contents] = reply.rest;
-    const sealer = this.#sealer(owner);
-    const itemsOf = contents.map((content) => listItemsById(this.#open(sealer, content)));
+    const [positions = '', ...contents] = reply.rest;
+    const sealer = this.#getSealer(owner);
+    const itemsByResponse = contents.map((content) => listItemsById(this.#open(sealer, content)));
     const items = new Map<string, JsonObject>();
-    for (const [index, place] of places.split(',').entries()) {
+    for (const [index, position] of positions.split(',').entries()) {
       const id = ids[index] ?? '';
-      const item = itemsOf[Number(place)]?.get(id);
+      const item = itemsByResponse[Number(position)]?.get(id);
       if (!item) return { missing: id };
       items.set(id, item);
     }
@@ -177,7 +178,7 @@ export class StoredResponses {
   }
 
   /**
-   * Removes the records of some responses whose content has expired.
+   * Removes some of the records of expired responses.
    * @returns how many records were removed; 0 if none is left
    */
   async sweep(): Promise<number> {
@@ -199,14 +200,14 @@ export class StoredResponses {
     return text === undefined ? undefined : (JSON.parse(text) as StoredResponse);
   }
 
-  #sealer(owner: string): Sealer {
+  #getSealer(owner: string): Sealer {
     const sealer = this.#keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }
 }
 
-/** Returns the JSON text of a stored response, in pieces. Lets the event loop run after each large piece. */
+/** Returns the JSON text of a stored response, in pieces. Lets other work of the event loop run after each large piece. */
 async function writePieces(
   { id, previous, response, input }: StoredResponse,
   text: Uint8Array = Buffer.from(JSON.stringify(response)),
@@ -224,7 +225,7 @@ async function writePieces(
   return [...pieces, Buffer.from(`${written}]}`)];
 }
 
-/** Returns the items of a response, of its input and of its output, by their ids. */
+/** Returns the items of a response's input and output, by their ids. */
 function listItemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
   const output = stored?.response['output'];
   const items = [...(stored?.input ?? []), ...(Array.isArray(output) ? output : [])];

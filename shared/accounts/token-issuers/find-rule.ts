@@ -11,8 +11,8 @@ export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRu
 }
 
 /**
- * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims may contain dots, so the path begins with the longest name
- * that exists. In this example, that is `kubernetes.io`, and `namespace` is a claim in it.
+ * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims may contain dots, so the longest existing name at the
+ * beginning of the path is used. In this example, the name is `kubernetes.io`, and `namespace` is a claim in it.
  */
 export function findClaim(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -26,7 +26,7 @@ export function findClaim(claims: Claims, path: string): unknown {
   return undefined;
 }
 
-/** Returns the texts of a claim to compare with patterns: the claim itself, or each member of a list. */
+/** Returns the texts of a claim that patterns are compared with: the claim itself, or each member of a list. */
 function toTexts(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.flatMap((value) =>
@@ -34,10 +34,7 @@ function toTexts(claim: unknown): string[] {
   );
 }
 
-/**
- * Returns whether a text matches a pattern, in which each `*` stands for any characters. The time grows in proportion to the length of the
- * text.
- */
+/** Returns whether a text matches a pattern. Each `*` in the pattern stands for any characters. Takes time linear in the text's length. */
 export function matchesGlob(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

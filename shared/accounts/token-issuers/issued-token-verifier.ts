@@ -12,14 +12,14 @@ import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
 const maxTokenLength = 16 * 1024;
 
-/** Maximum difference between the clocks of the issuer and of this node, in seconds. */
+/** Maximum seconds by which the clocks of the issuer and of this node may differ. */
 const clockToleranceSeconds = 60;
 
-const maxKnown = 10_000;
+const maxKnownTokens = 10_000;
 
-const maxVerifications = 4_096;
+const maxConcurrentVerifications = 4_096;
 
-/** The types that a token may have. Tokens of other types, such as those by which a provider reports a sign-out, are no credentials. */
+/** The types (`typ`) that a token may have. Tokens of other types, such as logout tokens, are not credentials. */
 const acceptedTypes = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
 export interface IssuedTokenVerifierDependencies extends PartyIdentitiesDependencies {
@@ -27,7 +27,7 @@ export interface IssuedTokenVerifierDependencies extends PartyIdentitiesDependen
   issuers: () => readonly AcceptedIssuer[];
   /**
    * Reads the keys of an issuer.
-   * @throws an Error that states what is wrong
+   * @throws an Error that states the reason
    */
   fetchKeys: (source: KeysOfIssuer) => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
@@ -42,22 +42,23 @@ interface KnownToken {
   expiresAt: number;
   keys: IssuerKeys;
   keysVersion: number;
-  /** The issuers of the registry from which the token's rule comes. */
+  /** The issuers of the registry when the token was verified. */
   issuers: readonly AcceptedIssuer[];
 }
 
 /**
- * Verifies tokens that others have issued, such as a company's identity provider or Kubernetes, and returns their identities. A token in
- * use is verified from memory until it expires, or the issuer's keys or the rules change. For a new token, its signature is verified.
+ * Verifies tokens of other issuers, such as a company's identity provider or Kubernetes, and returns their identities. A token in use is
+ * verified from memory until it expires, or until the issuer's keys or the rules change. For a new token, the signature is verified.
  */
 export class IssuedTokenVerifier {
   readonly #dependencies: IssuedTokenVerifierDependencies;
   readonly #identities: PartyIdentities;
-  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
+  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnownTokens });
   readonly #verifications = new Map<string, Promise<KeyIdentity>>();
-  /** The keys of issuers by their source, so that they stay in memory when only rules change. */
+  /** The keys of issuers, by their source. The keys of an issuer stay in memory when its rules change. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();
-  #keysIssuers: readonly AcceptedIssuer[] | undefined;
+  /** The issuers that `#keys` was made for. */
+  #issuersOfKeys: readonly AcceptedIssuer[] | undefined;
 
   constructor(dependencies: IssuedTokenVerifierDependencies) {
     this.#dependencies = dependencies;
@@ -73,13 +74,13 @@ export class IssuedTokenVerifier {
     if (token.length > maxTokenLength) throw invalidTokenError(`it has more than ${maxTokenLength} characters`);
     const digest = hash('sha256', token, 'base64url');
     const known = this.#known.get(digest);
-    if (known && known.issuers === this.#dependencies.issuers() && known.keys.version() === known.keysVersion) {
+    if (known && known.issuers === this.#dependencies.issuers() && known.keys.getVersion() === known.keysVersion) {
       if (Date.now() >= known.expiresAt) throw invalidTokenError('it has expired');
-      return this.#identityOf(known.subject);
+      return this.#resolveIdentity(known.subject);
     }
-    const underWay = this.#verifications.get(digest);
-    if (underWay) return underWay;
-    if (this.#verifications.size >= maxVerifications) {
+    const runningVerification = this.#verifications.get(digest);
+    if (runningVerification) return runningVerification;
+    if (this.#verifications.size >= maxConcurrentVerifications) {
       throw new RouterError('overloaded', 'Too many tokens are being verified. Please try again soon.', {
         retryAfter: 2,
       });
@@ -94,31 +95,31 @@ export class IssuedTokenVerifier {
     this.#identities.drop(changed);
   }
 
-  /** Makes the next use of every person and team read it again, because published changes may have been missed. */
+  /** Marks all people and teams as outdated, because published changes may have been missed. They are read again at their next use. */
   markStale(): void {
     this.#identities.markStale();
   }
 
   async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
     const issuers = this.#dependencies.issuers();
-    const issuer = issuers.find(({ issuer: name }) => name === issuerOf(token));
+    const issuer = issuers.find(({ issuer: name }) => name === readIssuerName(token));
     if (!issuer) throw invalidTokenError('its issuer is not one that the router accepts');
-    const keys = this.#keysFor(issuer, issuers);
+    const keys = this.#getKeys(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
     const subject = matchRule(issuer, claims);
     // If the keys have changed since the signature was verified, the token is verified again at its next use.
-    const keysVersion = keys.version();
+    const keysVersion = keys.getVersion();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
     if (keysVersion !== undefined) this.#known.set(digest, { subject, expiresAt, keys, keysVersion, issuers });
-    return this.#identityOf(subject);
+    return this.#resolveIdentity(subject);
   }
 
-  #identityOf(subject: TokenSubject): KeyIdentity | Promise<KeyIdentity> {
+  #resolveIdentity(subject: TokenSubject): KeyIdentity | Promise<KeyIdentity> {
     return subject.kind === 'service' ? subject.identity : this.#identities.find(subject);
   }
 
-  #keysFor(issuer: AcceptedIssuer, issuers: readonly AcceptedIssuer[]): IssuerKeys {
-    if (this.#keysIssuers !== issuers) {
+  #getKeys(issuer: AcceptedIssuer, issuers: readonly AcceptedIssuer[]): IssuerKeys {
+    if (this.#issuersOfKeys !== issuers) {
       const { log, fetchKeys } = this.#dependencies;
       const before = this.#keys;
       const sources = issuers.map(({ issuer: name, jwksUri, jwksFile, jwks, ca }) => ({
@@ -130,12 +131,12 @@ export class IssuedTokenVerifier {
       }));
       this.#keys = new Map(
         sources.map((source) => {
-          const text = toSourceName(source);
+          const sourceName = toSourceName(source);
           const read = () => fetchKeys(source);
-          return [text, before.get(text) ?? new IssuerKeys({ issuer: source.issuer, read, log })];
+          return [sourceName, before.get(sourceName) ?? new IssuerKeys({ issuer: source.issuer, read, log })];
         }),
       );
-      this.#keysIssuers = issuers;
+      this.#issuersOfKeys = issuers;
     }
     const keys = this.#keys.get(toSourceName(issuer));
     if (!keys) throw new Error(`the issuer ${issuer.issuer} is not among those of its registry`);
@@ -147,7 +148,7 @@ function toSourceName({ issuer, jwksUri, jwksFile, jwks, ca }: KeysOfIssuer): st
   return JSON.stringify([issuer, jwksUri, jwksFile, jwks, ca]);
 }
 
-function issuerOf(token: string): string | undefined {
+function readIssuerName(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;
   } catch {
@@ -177,13 +178,13 @@ async function verifySignature(
     return payload;
   } catch (error) {
     if (error instanceof RouterError || !(error instanceof Error)) throw error;
-    // For a key that is too short or malformed, jose throws an error that is not a JOSEError.
+    // For a key that is too short or malformed, jose throws an error of another class than JOSEError.
     throw invalidTokenError(error instanceof errors.JOSEError ? explainError(error) : 'its key cannot be used', error);
   }
 }
 
 /**
- * Returns the person, team or service account whose identity requests with these claims have.
+ * Returns the person, team or service account that a token with these claims stands for.
  * @throws RouterError `permission_denied` when no rule matches
  */
 function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): TokenSubject {

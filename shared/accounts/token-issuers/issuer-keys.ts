@@ -9,26 +9,25 @@ import {
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-/** Times of IssuerKeys, in milliseconds. */
 export interface IssuerKeysTimes {
-  /** Time after which keys that were read are read again. */
+  /** Milliseconds after a read until the keys are read again. */
   freshMs: number;
-  /** Time after a read until its keys no longer count, if they cannot be read again. */
+  /** Milliseconds after the last successful read until its keys no longer count. */
   staleMs: number;
-  /** Minimum time between two reads because of an unknown key id, and between a failed read and the next read. */
+  /** Minimum milliseconds between two reads because of unknown key ids, and between a failed read and the next read. */
   againMs: number;
 }
 
 const defaultTimes: IssuerKeysTimes = { freshMs: 300_000, staleMs: 24 * 3_600_000, againMs: 30_000 };
 
-/** Milliseconds after a failed read until the next read, while no keys are known. */
+/** Minimum milliseconds between a failed read and the next read while no keys are known. */
 const firstAgainMs = 1_000;
 
 export interface IssuerKeysDependencies {
   issuer: string;
   /**
    * Reads the keys.
-   * @throws an Error that states what is wrong
+   * @throws an Error that states the reason
    */
   read: () => Promise<JSONWebKeySet>;
   log: Pick<Logger, 'warn' | 'info'>;
@@ -38,8 +37,8 @@ export interface IssuerKeysDependencies {
 type FindKey = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The public keys of an issuer. They are read at their first use, and again in the background when they are five minutes old. Because of
- * unknown key ids, they are read at most every 30 seconds. While they cannot be read, the last known keys count for a day.
+ * The public keys of an issuer. They are read at their first use, and again in the background when they are five minutes old. An unknown
+ * key id causes a read as well, at most every 30 seconds. While the keys cannot be read, the last known keys count for a day.
  */
 export class IssuerKeys {
   readonly #dependencies: IssuerKeysDependencies;
@@ -47,9 +46,11 @@ export class IssuerKeys {
   #find: FindKey | undefined;
   #keysText = '';
   #version = 0;
-  /** When keys were last read, when a read last began, and when an unknown key id last caused a read. Times of performance.now(). */
+  /** When the keys were last read, by `performance.now()`. */
   #readAt = -Infinity;
+  /** When a read last began, by `performance.now()`. */
   #triedAt = -Infinity;
+  /** When an unknown key id last caused a read, by `performance.now()`. */
   #searchedAt = -Infinity;
   #reading: Promise<void> | undefined;
   #failure = '';
@@ -60,12 +61,12 @@ export class IssuerKeys {
   }
 
   /**
-   * Returns the number of changes of the keys. A token that was verified with an earlier version must be verified again. Starts a read of
-   * the keys if they are old. Undefined while there are no keys that count.
+   * Returns the version of the keys, which grows when they change; undefined while there are no keys that count. A token that was verified
+   * with an earlier version must be verified again. If the keys are old, starts a read in the background.
    */
-  version(): number | undefined {
+  getVersion(): number | undefined {
     const age = performance.now() - this.#readAt;
-    if (age >= this.#times.freshMs && this.#mayTry()) void this.#read();
+    if (age >= this.#times.freshMs && this.#mayRead()) void this.#read();
     return this.#find && age < this.#times.staleMs ? this.#version : undefined;
   }
 
@@ -74,28 +75,28 @@ export class IssuerKeys {
    * @throws JOSEError if there is no such key; RouterError `store_unavailable` while no keys can be read
    */
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
-    if (this.version() === undefined) {
-      if (this.#mayTry()) await this.#read();
+    if (this.getVersion() === undefined) {
+      if (this.#mayRead()) await this.#read();
       else await this.#reading;
     }
-    if (this.version() === undefined || !this.#find) throw this.#unavailable();
+    if (this.getVersion() === undefined || !this.#find) throw this.#unavailableError();
     try {
       return await this.#find(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#search())) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#readForUnknownKey())) throw error;
       return this.#find(header, token);
     }
   }
 
-  /** Reads the keys again because a key id is unknown. Returns false, without a read, if that was done less than `againMs` ago. */
-  async #search(): Promise<boolean> {
+  /** Reads the keys again because a key id is unknown. Returns false, without a read, if this happened less than `againMs` ago. */
+  async #readForUnknownKey(): Promise<boolean> {
     if (!this.#reading && performance.now() - this.#searchedAt < this.#times.againMs) return false;
     this.#searchedAt = performance.now();
     await this.#read();
     return true;
   }
 
-  #mayTry(): boolean {
+  #mayRead(): boolean {
     const againMs = this.#find ? this.#times.againMs : Math.min(firstAgainMs, this.#times.againMs);
     return !this.#reading && performance.now() - this.#triedAt >= againMs;
   }
@@ -129,7 +130,7 @@ export class IssuerKeys {
     }
   }
 
-  #unavailable(): RouterError {
+  #unavailableError(): RouterError {
     const { issuer } = this.#dependencies;
     const message = `The keys of the token issuer ${issuer} cannot be read now. Please try again soon.`;
     return new RouterError('store_unavailable', message, { retryAfter: 2 });

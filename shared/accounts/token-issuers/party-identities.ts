@@ -13,23 +13,27 @@ export interface PartyIdentitiesDependencies {
   users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
   externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
-  /** Throws while the store is lost, because then a person or team that is missing in it may exist. */
+  /** Throws while the store is lost, because a missing person or team may then exist. */
   store: { assertIntact(): void };
 }
 
+/** Milliseconds for which an identity is cached. */
 const freshMs = 30_000;
+/** Maximum age, in milliseconds, of an identity that is used while Redis is unavailable. */
 const graceMs = 3_600_000;
+/** Milliseconds between two tries to read an identity while Redis is unavailable. */
 const storeRetryMs = 1_000;
+/** Milliseconds for which a refusal is cached. */
 const refusalMs = 1_000;
 
 const maxKnown = 10_000;
 
-/** Maximum of rounds in which a record is read. A further round begins when a change was published during the last round. */
+/** Maximum of rounds in which an account is read. A change that is published during a round makes a further round necessary. */
 const maxRounds = 10;
 
 /**
- * The account for which a token stands: a person found by an e-mail address, a person found by an account at a provider, or a team found by
- * its name or id.
+ * The account that a token stands for: a person, found by the e-mail address (`person`) or by the account at a provider (`account`), or a
+ * team, found by its name or id.
  */
 export type TokenAccount =
   | { kind: 'person' | 'team'; name: string }
@@ -42,21 +46,21 @@ interface ReadIdentity {
 }
 
 interface KnownIdentity extends ReadIdentity {
-  /** When the account was read, in ms of performance.now(). */
+  /** When the account was read, by `performance.now()`. */
   readAt: number;
-  /** When the account must be read again, in ms of performance.now(). */
+  /** When the account must be read again, by `performance.now()`. */
   trustedUntil: number;
 }
 
 /**
- * The identities of people and teams with their limits, from Redis. They are cached in the same way as keys: for 30 seconds or until a
- * change is published, and for an hour while Redis is unavailable.
+ * The identities of people and teams with their limits, from Redis. They are cached like keys: for 30 seconds or until a change is
+ * published, and for an hour while Redis is unavailable.
  */
 export class PartyIdentities {
   readonly #dependencies: PartyIdentitiesDependencies;
   readonly #known = new LRUCache<string, KnownIdentity>({ max: maxKnown });
   readonly #reads = new Map<string, Promise<KnownIdentity>>();
-  /** Counts the published changes. An account that was read before the last change must be read again. */
+  /** Counts the published changes. An account is read again if a change is published during its read. */
   #generation = 0;
 
   constructor(dependencies: PartyIdentitiesDependencies) {
@@ -66,23 +70,23 @@ export class PartyIdentities {
   /**
    * Returns the identity of a person or a team: at once if it is known, else as a promise.
    * @throws RouterError `permission_denied` for a party that is blocked, refused by its provider or unknown; `store_unavailable`;
-   * `overloaded` when changes are published all the time
+   * `overloaded` when a change was published in every round
    */
   find(party: TokenAccount): KeyIdentity | Promise<KeyIdentity> {
-    const name = `${party.kind} ${party.name}`;
-    const known = this.#known.get(name);
-    return known && performance.now() < known.trustedUntil ? getIdentity(known) : this.#readShared(name, party);
+    const cacheKey = `${party.kind} ${party.name}`;
+    const known = this.#known.get(cacheKey);
+    return known && performance.now() < known.trustedUntil ? getIdentity(known) : this.#readShared(cacheKey, party);
   }
 
   /** Removes an account from memory because of a published change. */
   drop(changed: string): void {
     this.#generation += 1;
-    for (const [name, { party }] of this.#known.entries()) {
-      if (party === changed || party === undefined) this.#known.delete(name);
+    for (const [cacheKey, { party }] of this.#known.entries()) {
+      if (party === changed || party === undefined) this.#known.delete(cacheKey);
     }
   }
 
-  /** Makes the next use of every identity read it again, because published changes may have been missed. */
+  /** Marks all identities as outdated, because published changes may have been missed. They are read again at their next use. */
   markStale(): void {
     this.#generation += 1;
     this.#known.forEach((known) => {
@@ -90,39 +94,39 @@ export class PartyIdentities {
     });
   }
 
-  async #readShared(name: string, party: TokenAccount): Promise<KeyIdentity> {
-    let reading = this.#reads.get(name);
+  async #readShared(cacheKey: string, party: TokenAccount): Promise<KeyIdentity> {
+    let reading = this.#reads.get(cacheKey);
     if (!reading) {
-      reading = this.#readIdentity(name, party).finally(() => this.#reads.delete(name));
-      this.#reads.set(name, reading);
+      reading = this.#readIdentity(cacheKey, party).finally(() => this.#reads.delete(cacheKey));
+      this.#reads.set(cacheKey, reading);
     }
     return getIdentity(await reading);
   }
 
-  async #readIdentity(name: string, party: TokenAccount): Promise<KnownIdentity> {
+  async #readIdentity(cacheKey: string, party: TokenAccount): Promise<KnownIdentity> {
     for (let round = 0; round < maxRounds; round++) {
       const generation = this.#generation;
       const now = performance.now();
-      let found: ReadIdentity;
+      let identity: ReadIdentity;
       try {
-        found = await this.#read(party);
+        identity = await this.#readAccount(party);
       } catch (error) {
-        const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-        const known = this.#known.get(name);
-        if (!isAway || error.code !== 'store_unavailable' || !known || now - known.readAt >= graceMs) throw error;
+        const mayBeOutage = error instanceof RouterError && !(error instanceof UnreadableRecordError);
+        const known = this.#known.get(cacheKey);
+        if (!mayBeOutage || error.code !== 'store_unavailable' || !known || now - known.readAt >= graceMs) throw error;
         known.trustedUntil = performance.now() + storeRetryMs;
         return known;
       }
       if (generation !== this.#generation) continue;
-      const keptMs = found.outcome instanceof RouterError ? refusalMs : freshMs;
-      const known = { ...found, readAt: now, trustedUntil: now + keptMs };
-      this.#known.set(name, known);
+      const keptMs = identity.outcome instanceof RouterError ? refusalMs : freshMs;
+      const known = { ...identity, readAt: now, trustedUntil: now + keptMs };
+      this.#known.set(cacheKey, known);
       return known;
     }
     throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
   }
 
-  async #read(party: TokenAccount): Promise<ReadIdentity> {
+  async #readAccount(party: TokenAccount): Promise<ReadIdentity> {
     const { users } = this.#dependencies;
     switch (party.kind) {
       case 'person': {
@@ -133,37 +137,39 @@ export class PartyIdentities {
           return { party: `user:${user.id}`, outcome: deniedError(explainUnconfirmed(party.name)) };
         // The token counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
-        return this.#person(user, hint);
+        return this.#toPersonIdentity(user, hint);
       }
       case 'account': {
         const id = await this.#dependencies.externals.findPerson(party.account);
         const hint = `No account belongs to the subject \`${party.account.subject}\`. Sign in to the console of the router once.`;
-        return this.#person(id === undefined ? undefined : await users.find(id), hint);
+        return this.#toPersonIdentity(id === undefined ? undefined : await users.find(id), hint);
       }
       case 'team':
-        return this.#team(party.name);
+        return this.#readTeam(party.name);
     }
   }
 
-  #person(user: UserRecord | undefined, hint: string): ReadIdentity {
+  #toPersonIdentity(user: UserRecord | undefined, hint: string): ReadIdentity {
     if (!user) {
       this.#dependencies.store.assertIntact();
-      return toUnknown(hint);
+      return toUnknownIdentity(hint);
     }
     const party = `user:${user.id}`;
     return { party, outcome: isShutOut(user) ? deniedError(explainShutOut(user)) : identityOfPerson(user) };
   }
 
-  async #team(teamName: string): Promise<ReadIdentity> {
+  async #readTeam(teamName: string): Promise<ReadIdentity> {
     const teams = await this.#dependencies.teams.list();
     const byId = teams.filter(({ id }) => id === teamName);
     const [team, another] = byId.length > 0 ? byId : teams.filter(({ name }) => name === teamName);
     if (!team) {
       this.#dependencies.store.assertIntact();
-      return toUnknown(`The team ${teamName}, which the rule for this token names, does not exist.`);
+      return toUnknownIdentity(`The team ${teamName}, which the rule for this token names, does not exist.`);
     }
     if (another)
-      return toUnknown(`Several teams are called ${teamName}: the rule for this token must name one by its id.`);
+      return toUnknownIdentity(
+        `Several teams are called ${teamName}: the rule for this token must name one by its id.`,
+      );
     return { party: `team:${team.id}`, outcome: identityOfTeam(team) };
   }
 }
@@ -183,7 +189,7 @@ function explainUnconfirmed(email: string): string {
   return `It is not confirmed that the account with the address ${email} is yours. Sign in to the console of the router once, and ask an administrator to confirm your address.`;
 }
 
-function toUnknown(message: string): ReadIdentity {
+function toUnknownIdentity(message: string): ReadIdentity {
   return { party: undefined, outcome: deniedError(message) };
 }
 

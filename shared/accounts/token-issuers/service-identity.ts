@@ -8,12 +8,12 @@ import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
 const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
-/** Returns the party that the use of a service account is counted for. */
+/** Returns the party for which the use of a service account is counted. */
 export function partyOfService(name: string): `key:${string}` {
   return `key:${servicePrefix}${name}`;
 }
 
-/** Returns the identity of a workload. It is like the identity of a router key. */
+/** Returns the identity of a service account. It resembles the identity of a router key. */
 export function identityOfService({
   name,
   class: priority,
@@ -36,7 +36,7 @@ export function identityOfService({
   });
 }
 
-/** Returns the identity of a team's workload. It is like the identity of a key of the team. */
+/** Returns the identity of a token that stands for a team. It resembles the identity of a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
   const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
@@ -53,22 +53,22 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
   });
 }
 
-/** Returns the name of the service account with this identity's id; undefined for any other id. */
+/** Returns the name of the service account in the id of an identity; undefined if the identity is not of a service account. */
 export function serviceOfIdentity(id: string): string | undefined {
   return id.startsWith(servicePrefix) ? id.slice(servicePrefix.length) : undefined;
 }
 
-/** Returns the id of the team with this identity's id; undefined for any other id. */
+/** Returns the id of the team in the id of an identity; undefined if the identity is not of a team. */
 export function teamOfIdentity(id: string): string | undefined {
   return id.startsWith(teamPrefix) ? id.slice(teamPrefix.length) : undefined;
 }
 
-/** Returns the service accounts of all rules. An account that is in several rules is returned several times. */
+/** Returns the service accounts of all rules, with duplicates if several rules name the same account. */
 export function listServiceAccounts(issuers: readonly Pick<AcceptedIssuer, 'rules'>[]): ServiceAccount[] {
   return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
 }
 
-/** Returns a service account by its name, with what the current rules grant it; undefined if no rule has such an account. */
+/** Returns the service account with this name in the rules; undefined if no rule names it. */
 export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,

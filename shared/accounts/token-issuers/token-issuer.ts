@@ -15,31 +15,31 @@ export interface ServiceAccount {
   limits: Limits;
 }
 
-/** The account for tokens whose claims match. Exactly one of `person`, `team` and `serviceAccount` is set. */
+/** Assigns an account to tokens with matching claims. Exactly one of `person`, `team` and `serviceAccount` is set. */
 export interface IssuerRule {
-  /** Each claim, with patterns for the values that it may have. */
+  /** The claims that a token must have, each with patterns. At least one pattern must match the claim. */
   match: readonly (readonly [claim: string, patterns: readonly string[]])[];
-  /** `account`: the person linked to the subject; `email`: the person with the token's verified address; else the address of the person. */
+  /** `account`: the person linked to the subject. `email`: the person with the token's verified address. Else the address of a person. */
   person?: string | undefined;
   /** Name or id of the team. */
   team?: string | undefined;
   serviceAccount?: ServiceAccount | undefined;
 }
 
-/** The source of an issuer's keys. If there is no `jwks`, `jwksFile` or `jwksUri`, the URL of the keys is found by discovery. */
+/** The source of an issuer's keys. Without `jwks`, `jwksFile` and `jwksUri`, the URL of the keys is found by discovery. */
 export interface KeysOfIssuer {
   issuer: string;
   jwksUri?: string | undefined;
   jwksFile?: string | undefined;
   jwks?: JSONWebKeySet | undefined;
-  /** Path of a file in PEM with certificate authorities. */
+  /** Path of a PEM file with certificate authorities. */
   ca?: string | undefined;
 }
 
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];
-  /** Whether an e-mail address counts as verified if the token says nothing about that. */
+  /** Whether an e-mail address counts as verified if the token lacks the claim `email_verified`. */
   trustsEmail: boolean;
   rules: readonly IssuerRule[];
 }

@@ -1,8 +1,8 @@
 const firstDelayMs = 5_000;
-const longestDelayMs = 6 * 3_600_000;
+const maxDelayMs = 6 * 3_600_000;
 
-/** How many times longer each delay is than the previous delay: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
-const factor = 4;
+/** The ratio of each delay to the previous one: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h. */
+const delayRatio = 4;
 
 /** Each delay is up to a fifth longer or shorter, so that messages that failed together are not tried again together. */
 const jitter = 0.2;
@@ -11,7 +11,8 @@ const jitter = 0.2;
 const retriedForMs = 24 * 3_600_000;
 
 /**
- * Returns the milliseconds until a message is tried again; undefined if it is given up. The last try is made when the day ends.
+ * Returns the milliseconds until a message is tried again; undefined if the message is given up. The last try is made 24 hours after the
+ * message was first sent.
  * @param attempts number of tries that have failed
  * @param elapsedMs milliseconds since the message was first sent
  */
@@ -19,8 +20,8 @@ export function computeRetryDelay(
   { attempts: failedTries, elapsedMs }: { attempts: number; elapsedMs: number },
   random: () => number = Math.random,
 ): number | undefined {
-  const left = retriedForMs - elapsedMs;
-  if (left <= 0) return undefined;
-  const delay = Math.min(longestDelayMs, firstDelayMs * factor ** (failedTries - 1));
-  return Math.round(Math.min(left, delay * (1 - jitter + 2 * jitter * random())));
+  const remainingMs = retriedForMs - elapsedMs;
+  if (remainingMs <= 0) return undefined;
+  const delay = Math.min(maxDelayMs, firstDelayMs * delayRatio ** (failedTries - 1));
+  return Math.round(Math.min(remainingMs, delay * (1 - jitter + 2 * jitter * random())));
 }

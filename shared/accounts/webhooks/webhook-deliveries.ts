@@ -103,8 +103,8 @@ export class WebhookDeliveries {
    * @throws UnreadableRecordError
    */
   async find(endpoint: string, id: string): Promise<WebhookDelivery | undefined> {
-    const found = await this.#records.find(id);
-    return found?.endpoint === endpoint ? found : undefined;
+    const delivery = await this.#records.find(id);
+    return delivery?.endpoint === endpoint ? delivery : undefined;
   }
 
   /** Returns the newest deliveries of an endpoint, in one state or in any state. */
@@ -112,15 +112,15 @@ export class WebhookDeliveries {
     endpoint: string,
     { state, limit }: { state?: DeliveryState | undefined; limit: number },
   ): Promise<WebhookDelivery[]> {
-    const lists = (state === undefined ? deliveryStates : [state]).map((each) => {
-      const name = `${this.#prefix}webhook-${each}:${endpoint}`;
+    const idLists = (state === undefined ? deliveryStates : [state]).map((listedState) => {
+      const name = `${this.#prefix}webhook-${listedState}:${endpoint}`;
       return callRedis(this.#redis.zrange(name, '0', String(limit - 1), 'REV'));
     });
-    const found = await this.#records.findAll((await Promise.all(lists)).flat());
-    return found.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
+    const deliveries = await this.#records.findAll((await Promise.all(idLists)).flat());
+    return deliveries.toSorted((a, b) => b.createdAt - a.createdAt).slice(0, limit);
   }
 
-  /** Counts the pending deliveries of each endpoint, and those that were given up. */
+  /** Counts, for each endpoint, the pending deliveries and the deliveries that were given up. */
   async countByState(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
@@ -139,7 +139,7 @@ export class WebhookDeliveries {
     return outcome === 'unknown' || outcome === 'disabled' ? outcome : Number(outcome);
   }
 
-  /** Returns due deliveries. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
+  /** Takes due deliveries. No other process gets a delivery for 5 minutes or, if its try begins, until the try ends or counts as lost. */
   async takeDue(atOnce: number): Promise<DueDelivery[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
@@ -166,7 +166,7 @@ export class WebhookDeliveries {
     return callRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
 
-  /** Returns for how many milliseconds the longest waiting delivery has been due; 0 if none is due. */
+  /** Returns the milliseconds for which the longest-waiting delivery has been due; 0 if no delivery is due. */
   async readLateMs(): Promise<number> {
     const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
@@ -174,8 +174,8 @@ export class WebhookDeliveries {
 
   /**
    * Begins a try, which may take 30 seconds.
-   * @returns the reason if the delivery was given up instead, because its endpoint must not get it; undefined if there is nothing to send,
-   * because another process has begun the try, or the delivery is over
+   * @returns `givenUp`, the reason, if the delivery was given up because its endpoint must not get it; undefined if another process has
+   * begun the try, or the delivery has ended
    */
   async beginTry({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
     const args = { prefix: this.#prefix, id, attempts, leaseMs: tryLeaseMs };

@@ -12,7 +12,7 @@ export const webhookEndpointSchema = z.object({
   description: z.string().optional(),
   /** The selected types and groups of events. A newer release may define more. */
   events: storedJson(z.array(z.string())),
-  /** The sealed secrets, newest first. Older secrets sign, too, until they expire. */
+  /** The sealed secrets, newest first. Until they expire, older secrets sign as well. */
   secrets: storedJson(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
   createdAt: z.coerce.number(),
   /** Id of the person who made the endpoint; absent if the command line made it. */
@@ -24,19 +24,19 @@ export const webhookEndpointSchema = z.object({
 
 export type WebhookEndpoint = z.output<typeof webhookEndpointSchema>;
 
-const longestUrl = 2_048;
+const maxUrlLength = 2_048;
 
-/** Maximum of unknown events that an error names. */
+/** Maximum number of unknown events in an error. */
 const maxNamed = 5;
-/** Maximum of characters of an unknown event that an error names. */
-const longestNamed = 100;
+/** Maximum number of characters of each unknown event in an error. */
+const maxNamedLength = 100;
 
 export const webhookSettingsSchema = z.strictObject({
   /** A URL of http or https. Everybody who may see the endpoint sees its URL, so it must contain no password. */
   url: z
     .string()
     .trim()
-    .max(longestUrl, `A URL has ${longestUrl} characters at most.`)
+    .max(maxUrlLength, `A URL has ${maxUrlLength} characters at most.`)
     .refine(isWebhookUrl, 'This is no http or https address, or it contains a user or a fragment.'),
   events: z
     .array(z.string())
@@ -57,7 +57,7 @@ export const webhookSettingsSchema = z.strictObject({
 export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
 
 function describeUnknownEvents(unknown: readonly string[]): string {
-  const names = unknown.slice(0, maxNamed).map((event) => JSON.stringify(event.slice(0, longestNamed)));
+  const names = unknown.slice(0, maxNamed).map((event) => JSON.stringify(event.slice(0, maxNamedLength)));
   return `No such event: ${names.join(', ')}. There are ${webhookSelections.join(', ')}.`;
 }
 

@@ -18,7 +18,7 @@ const rotateSecret = new RedisScript(common, new URL('lua/rotate-secret.lua', im
 
 const maxPerOwner = 20;
 
-/** Maximum of secrets with which one message is signed. */
+/** Maximum number of secrets with which one message is signed. */
 const maxSecrets = 3;
 
 export type WebhookKeys = Pick<OwnerKeys, 'webhookSealer'>;
@@ -80,10 +80,10 @@ export class WebhookEndpoints {
     createdBy: string | undefined,
   ): Promise<WebhookWithSecret | 'no owner' | 'too many'> {
     const secret = generateWebhookSecret();
-    const secrets = [{ sealed: this.#sealer(owner).seal(secret) }];
+    const secrets = [{ sealed: this.#getSealer(owner).seal(secret) }];
     const endpoint = { ...settings, id: generateId(), owner, secrets, createdAt: Date.now(), createdBy };
     const { id, createdAt } = endpoint;
-    const args = { prefix: this.#prefix, id, owner, createdAt, most: maxPerOwner, fields: toStoredFields(endpoint) };
+    const args = { prefix: this.#prefix, id, owner, createdAt, maxPerOwner, fields: toStoredFields(endpoint) };
     const outcome = await createEndpoint.run(this.#redis, { args });
     return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
   }
@@ -96,11 +96,11 @@ export class WebhookEndpoints {
     return (await changeEndpoint.run(this.#redis, { args })) === 1;
   }
 
-  /** Sets and returns a new secret. For `overlapMs`, earlier secrets sign, too. Returns false if there is no such endpoint. */
+  /** Sets and returns a new secret. Earlier secrets still sign for `overlapMs` milliseconds. Returns false if there is no such endpoint. */
   async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
     const secret = generateWebhookSecret();
-    const sealed = this.#sealer(owner).seal(secret);
-    const args = { prefix: this.#prefix, id, sealed, overlapMs, most: maxSecrets };
+    const sealed = this.#getSealer(owner).seal(secret);
+    const args = { prefix: this.#prefix, id, sealed, overlapMs, maxSecrets };
     return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
   }
 
@@ -111,7 +111,7 @@ export class WebhookEndpoints {
 
   /** Returns the secrets that sign now, newest first; undefined if the newest secret was sealed with another secret of the cluster. */
   unsealSigningSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
-    const { unseal } = this.#sealer(owner);
+    const { unseal } = this.#getSealer(owner);
     const now = Date.now();
     const [newest, ...before] = secrets
       .filter(({ expiresAt = Infinity }) => expiresAt > now)
@@ -119,7 +119,7 @@ export class WebhookEndpoints {
     return newest === undefined ? undefined : [newest, ...before.filter((secret) => secret !== undefined)];
   }
 
-  #sealer(owner: WebhookOwner): Sealer {
+  #getSealer(owner: WebhookOwner): Sealer {
     const sealer = this.#keys.webhookSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;

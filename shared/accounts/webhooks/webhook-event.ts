@@ -15,19 +15,19 @@ export const webhookEventTypes = {
   'response.incomplete': 'a background response ended early, as at its limit of tokens',
   'rtr.budget.threshold': 'a key, a person or a team has used 50 % or 80 % of a budget',
   'rtr.budget.exhausted':
-    'a budget of a key, a person or a team has refused a request for the first time, or 99 % of it are used',
+    'a budget of a key, a person or a team has refused a request for the first time, or 99 % of it is used',
   'rtr.key.expiring': 'a key expires in seven days, or in one',
   'rtr.key.expired': 'a key has expired',
   'rtr.worker.lost': 'nothing has come from a worker for three seconds, and it was not stopped',
   'rtr.worker.ejected':
-    'a worker gets no jobs with a model, because they fail or are slow where those of its peers are not',
+    'a worker gets no jobs with a model, because its jobs with the model fail or are slow, unlike the jobs of its peers',
   'rtr.worker.failing': 'a worker says that what it serves fails, such as its engine',
   'rtr.worker.back': 'a worker that was lost, ejected or failing serves again',
   'rtr.model.unserved':
-    'the last workers of models were lost, drained or ejected, or fail, for longer than requests wait for one',
+    'models have had no working worker for longer than requests wait for one: the last workers were lost, drained or ejected, or fail',
   'rtr.model.served': 'models that were not served have a worker again',
-  'rtr.errors.high': 'the router or upstreams failed more than a share of the requests of the last five minutes',
-  'rtr.errors.normal': 'no more than half of that share fails',
+  'rtr.errors.high': 'the router or upstreams failed more than a set share of the requests of the last five minutes',
+  'rtr.errors.normal': 'the share of failed requests has fallen to half of that share or less',
   'rtr.usage.exported': 'the usage of a day is there as a file',
 } as const;
 
@@ -39,16 +39,19 @@ export const webhookSelections: readonly string[] = [
   ...new Set(Object.keys(webhookEventTypes).map((type) => type.replace(/\.[^.]+$/, '.*'))),
 ];
 
-/** The owner of an event or an endpoint: a person, a team, or the router, which also stands for what belongs to nobody. */
+/**
+ * The owner of an event or an endpoint: a person, a team, or the router. Everything that belongs to no person or team belongs to the
+ * router.
+ */
 export type WebhookOwner = 'router' | `user:${string}` | `team:${string}`;
 
-/** An event. It goes to those endpoints of its owners that have selected the type. */
+/** An event. It is sent to each endpoint of its owners that has selected the type. */
 export interface WebhookEvent {
-  /** Made by `createEventId`. An event that is emitted twice with the same id is one event. */
+  /** A unique id, see `createEventId`. An event that is emitted again with the same id is not sent again. */
   id: string;
   type: WebhookEventType;
   owners: readonly WebhookOwner[];
-  /** For a batch or a response only its id, as on OpenAI's platform. Receivers request the rest with their key. */
+  /** For a batch or a response, only its id, as on OpenAI's platform. The receiver requests the rest with a key. */
   data: JsonObject;
 }
 

@@ -4,8 +4,8 @@ import { RedisScript } from '../redis/redis-script.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 /**
- * The script that defines `webhooks.emit(prefix, event)`. It stands before a script that changes a state which webhooks report. That script
- * stores the event together with the change, so that no process can die in between.
+ * The script that defines `webhooks.emit(prefix, event)`. It is prepended to each script that changes a state which webhooks report. Such a
+ * script stores the event together with the change, so that no process can die in between.
  */
 export const emitScript = new URL('lua/emit.lua', import.meta.url);
 

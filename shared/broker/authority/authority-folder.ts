@@ -10,15 +10,16 @@ import { parseAuthority, buildServerConfig, isShared, type Authority } from './a
 export const defaultFolder = 'credentials';
 
 /**
- * Maximum milliseconds to wait for the lock. A change takes up to a second, so a longer wait means many changes, or a process that hangs.
+ * Maximum milliseconds to wait for the lock. A change takes up to a second, so a longer wait means that many processes change the
+ * authority, or that one of them hangs.
  */
 const lockWaitMs = 20_000;
 /** Milliseconds between two tries to take the lock. */
 const lockPollMs = 20;
 
 /**
- * Milliseconds after which a lock counts as free if its holder runs on another machine or in another container, because that holder may
- * have died.
+ * Milliseconds after which a lock counts as free if its holder runs on another machine or in another container. This process cannot check
+ * whether such a holder still runs.
  */
 const unseenHolderMs = 60_000;
 
@@ -42,13 +43,13 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes the authority in a folder, and the servers' configuration if `change` has revoked a credential or issued a shared one. Only one
- * process changes an authority at a time. If two processes changed the same state, the second would overwrite the credential that the first
- * has issued, and that credential could never be revoked.
+ * Changes the authority in a folder under a lock. Writes the servers' configuration anew if `change` revokes a credential or issues a
+ * shared one. Without the lock, the second of two simultaneous changes would overwrite the entry of a credential that the first has issued,
+ * and that credential could never be revoked.
  * @param change called with the authority, which it changes in place
- * @param buildConfig `buildServerConfig`, or the same in another thread
+ * @param buildConfig `buildServerConfig`, or a function that does the same in another thread
  * @returns what `change` returns
- * @throws ConfigError if there is no authority in the folder; RouterError `overloaded` if another process does not finish its change
+ * @throws ConfigError if there is no authority in the folder; RouterError `overloaded` if another process holds the lock for too long
  */
 export async function changeAuthority<Result>(
   folder: string,
@@ -60,11 +61,11 @@ export async function changeAuthority<Result>(
   const lock = await takeFolderLock(folder);
   try {
     const authority = readAuthority(folder);
-    const configuredBefore = listConfigured(authority);
+    const configuredBefore = serializeConfigured(authority);
     const result = await change(authority);
-    // Servers accept most new credentials without a new configuration; only revocations and shared credentials are in it. The configuration
-    // is written first, so that the change can be repeated if it is interrupted between the two files.
-    if (listConfigured(authority) !== configuredBefore)
+    // The configuration contains only revocations and shared credentials. Servers accept all other new credentials without it. It is
+    // written first, so that a change that is interrupted between the two files can be repeated.
+    if (serializeConfigured(authority) !== configuredBefore)
       replaceFile(serverConfigFile(folder), await buildConfig(authority), 0o644);
     replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;
@@ -86,16 +87,19 @@ async function takeFolderLock(folder: string): Promise<{ release: () => void }> 
   }
 }
 
-/** Writes a new authority, which only the user of this process may read, and the servers' configuration, which contains no secret. */
+/**
+ * Writes the two files of a new authority: the authority itself, which only this process's user may read, and the servers' configuration,
+ * which contains no secret.
+ */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   replaceFile(serverConfigFile(folder), await buildServerConfig(authority), 0o644);
   replaceFile(authorityFile(folder), serializeAuthority(authority));
 }
 
-/** Lists the credentials that the servers' configuration names, as a text to compare. */
-function listConfigured({ issued }: Authority): string {
-  const configured = issued.filter((one) => isShared(one) || one.revokedAt !== undefined);
+/** Returns a text that changes whenever the credentials in the servers' configuration change. */
+function serializeConfigured({ issued }: Authority): string {
+  const configured = issued.filter((credential) => isShared(credential) || credential.revokedAt !== undefined);
   return configured.map(({ key, revokedAt }) => `${key} ${revokedAt}`).join('\n');
 }
 
@@ -104,10 +108,10 @@ function serializeAuthority(authority: Authority): string {
 }
 
 /**
- * Returns the text that tells a person what to do after a change of the servers' configuration.
- * @param what what the servers do then, such as `gpu is revoked`
+ * Formats the notice that tells a person what to do after a change of the servers' configuration.
+ * @param effect the effect of the change, such as `gpu is revoked`
  */
-export function formatReloadNotice(folder: string, what: string): string {
+export function formatReloadNotice(folder: string, effect: string): string {
   const file = serverConfigFile(folder);
-  return `${what} as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
+  return `${effect} as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
 }

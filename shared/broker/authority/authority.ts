@@ -17,7 +17,7 @@ const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 const issuedCredentialSchema = z.object({
   name: z.string().regex(credentialNamePattern),
   role: z.enum(roles),
-  /** The public key of the NATS user; of a shared credential, that of the signing key. */
+  /** The public key of the NATS user or, for a shared credential, of the signing key. */
   key: z.string().regex(/^[UA][A-Z2-7]+$/),
   issuedAt: z.number(),
   expiresAt: z.number().optional(),
@@ -31,9 +31,10 @@ export type IssuedCredential = z.output<typeof issuedCredentialSchema>;
  * The secrets that sign a cluster's credentials for NATS, and the list of issued credentials, as stored in a file. Anyone who reads the
  * file can make credentials.
  *
- * In the words of NATS: an operator vouches for one account, whose signing key vouches for each user, which is a credential. The server has
- * the tokens of the operator and the account, and therefore accepts users that it has never seen. A shared credential is a further signing
- * key, with a scope: the permissions of every user that it signs. The account's token names it until it is revoked.
+ * In NATS' terms, an operator signs the token of one account, and a signing key of the account signs the token of each user. A credential
+ * is a user. A server has the tokens of the operator and the account, so it accepts users that it has never seen. A shared credential is a
+ * further signing key of the account. Its scope contains the permissions of every user that it signs. The account's token lists the key
+ * until the credential is revoked.
  */
 const authoritySchema = z.object({
   v: z.literal(1),
@@ -51,7 +52,10 @@ const authoritySchema = z.object({
 
 export type Authority = z.output<typeof authoritySchema>;
 
-/** Whether the credential is a shared one: a signing key, whose public key begins with `A`, that of a user with `U`. */
+/**
+ * Whether the credential is shared, that is, a signing key. The public key of a signing key begins with `A`, the public key of a user with
+ * `U`.
+ */
 export function isShared({ key }: Pick<IssuedCredential, 'key'>): boolean {
   return key.startsWith('A');
 }
@@ -60,7 +64,7 @@ export function isShared({ key }: Pick<IssuedCredential, 'key'>): boolean {
 const unlimited = -1;
 
 /**
- * Creates an authority with new secret keys, which has issued no credential yet.
+ * Creates an authority with new secret keys and no issued credentials.
  * @param ca CA certificates in PEM that go into every credential
  */
 export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {
@@ -70,10 +74,13 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
     v: 1,
     prefix,
     ca,
-    operator: { seed: seedOf(operator), token: await encodeOperator(prefix, operator, { system_account: systemKey }) },
+    operator: {
+      seed: readSeed(operator),
+      token: await encodeOperator(prefix, operator, { system_account: systemKey }),
+    },
     system: { key: systemKey, token: await encodeAccount('system', system, {}, { signer: operator }) },
-    account: { seed: seedOf(account) },
-    signer: { seed: seedOf(signer) },
+    account: { seed: readSeed(account) },
+    signer: { seed: readSeed(signer) },
     issued: [],
   };
 }
@@ -92,20 +99,20 @@ export function parseAuthority(text: string): Authority {
 }
 
 /**
- * Builds the part of a server's configuration with which it accepts this authority's credentials and refuses revoked ones. It accepts only
- * the shared credentials that were issued before.
+ * Builds the part of a NATS server's configuration that makes the server accept this authority's credentials and refuse revoked ones. A
+ * shared credential that is issued later needs a new configuration.
  */
 export async function buildServerConfig(authority: Authority): Promise<string> {
   const { prefix, operator, system, issued } = authority;
-  const account = keyPairFromSeed(authority.account.seed);
-  const shared = issued.filter((one) => isShared(one) && one.revokedAt === undefined);
-  const revoked = issued.filter((one) => !isShared(one) && one.revokedAt !== undefined);
+  const account = parseKeyPair(authority.account.seed);
+  const shared = issued.filter((credential) => isShared(credential) && credential.revokedAt === undefined);
+  const revoked = issued.filter((credential) => !isShared(credential) && credential.revokedAt !== undefined);
   const token = await encodeAccount(
     prefix,
     account,
     {
       signing_keys: [
-        keyPairFromSeed(authority.signer.seed).getPublicKey(),
+        parseKeyPair(authority.signer.seed).getPublicKey(),
         ...shared.map(({ key, role, name }) =>
           newScopedSigner(key, name, toUserLimits(derivePermissions(role, name, prefix, userKeyTemplate))),
         ),
@@ -126,7 +133,7 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
       },
       revocations: Object.fromEntries(revoked.map(({ key, revokedAt = 0 }) => [key, Math.ceil(revokedAt / 1000)])),
     },
-    { signer: keyPairFromSeed(operator.seed) },
+    { signer: parseKeyPair(operator.seed) },
   );
   return [
     '# Made by `rtr credentials`: include it in the configuration of every server, and reload them when it has changed.',
@@ -141,10 +148,10 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
   ].join('\n');
 }
 
-export function keyPairFromSeed(seedText: string): KeyPair {
+export function parseKeyPair(seedText: string): KeyPair {
   return fromSeed(new TextEncoder().encode(seedText));
 }
 
-function seedOf(key: KeyPair): string {
+function readSeed(key: KeyPair): string {
   return new TextDecoder().decode(key.getSeed());
 }

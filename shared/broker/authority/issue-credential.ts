@@ -2,7 +2,7 @@ import { createAccount, createUser, encodeUser } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { credentialNamePattern, formatCredential, tags, type Role } from '../connection/credential.ts';
 import { openCredentialName } from '../contract/worker-address.ts';
-import { keyPairFromSeed, type Authority, type IssuedCredential } from './authority.ts';
+import { parseKeyPair, type Authority, type IssuedCredential } from './authority.ts';
 import { derivePermissions, toUserLimits } from './permissions.ts';
 
 export interface CredentialRequest {
@@ -10,13 +10,16 @@ export interface CredentialRequest {
   /** The credential's name, which becomes one token of its subjects. At most one valid credential of a cluster has this name. */
   name: string;
   /**
-   * Whether several workers share the credential. Each of their processes signs a NATS user of its own with it, and gets nothing that is sent
-   * to another one. Default: false.
+   * Whether several workers share the credential. Each of their processes signs its own NATS user with the credential, and receives no
+   * messages for the other processes. Default: false.
    */
   shared?: boolean | undefined;
-  /** Milliseconds of validity. Absent: the credential does not expire. A shared one cannot, because it signs users at any later time. */
+  /**
+   * Milliseconds for which the credential is valid; absent for a credential that does not expire. A shared credential cannot expire,
+   * because it signs users at any later time.
+   */
   validMs?: number | undefined;
-  /** CA certificates in PEM that go into the credential instead of those of the authority. */
+  /** CA certificates in PEM that go into the credential instead of the authority's. */
   ca?: string | undefined;
 }
 
@@ -27,7 +30,8 @@ export interface NewCredential {
 }
 
 /**
- * Issues a credential. Does not add it to `authority.issued`. The servers accept it without a new configuration, but for a shared one.
+ * Issues a credential, but does not add it to `authority.issued`. The servers accept the credential without a new configuration, unless it
+ * is shared.
  * @throws ConfigError for an invalid name, for the name of another valid credential, and for a shared credential that expires
  */
 export async function issueCredential(
@@ -44,12 +48,12 @@ export async function issueCredential(
   if (shared && validMs !== undefined)
     throw new ConfigError('a shared credential cannot expire: leave the time out, and revoke the credential later');
   const user = createUser();
-  const signer = shared ? createAccount() : keyPairFromSeed(authority.signer.seed);
+  const signer = shared ? createAccount() : parseKeyPair(authority.signer.seed);
   const expiresAt = validMs === undefined ? undefined : now + validMs;
   const token = await encodeUser(
     name,
     user,
-    keyPairFromSeed(authority.account.seed).getPublicKey(),
+    parseKeyPair(authority.account.seed).getPublicKey(),
     {
       ...(!shared && toUserLimits(derivePermissions(role, name, authority.prefix))),
       tags: tags.write({ role, prefix: authority.prefix }),

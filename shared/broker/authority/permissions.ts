@@ -4,7 +4,7 @@ import type { Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
-/** The subjects to which the processes with a credential may publish and subscribe. The broker refuses all others. */
+/** The subjects to which the processes with a credential may publish and subscribe. The broker refuses all other subjects. */
 export interface Permissions {
   publish: string[];
   subscribe: string[];
@@ -15,20 +15,21 @@ export interface Permissions {
 }
 
 /**
- * Maximum subscriptions of a worker; an honest worker has five. A subscription costs the server up to 17 KiB, if its subject is as long as
- * it may be. With this limit, all connections that the server accepts fit into its memory.
+ * Maximum subscriptions of a worker; a worker of this release has five. A subscription whose subject has the maximum length costs the
+ * server up to 17 KiB. With this limit, the subscriptions of all accepted connections fit into the server's memory.
  */
 const maxWorkerSubscriptions = 10;
 
 /**
- * Stands for the public key of a user in the permissions of a shared credential. The server replaces it, after the user has proven to have
- * this key.
+ * Stands for the public key of a user in the permissions of a shared credential. The server replaces it after the user has proven that it
+ * has this key.
  */
 export const userKeyTemplate = '{{subject()}}';
 
 /**
- * Returns the permissions of a credential.
- * @param process the processes of a worker that have these permissions: all, or by `userKeyTemplate` only the one that has signed the user
+ * Derives the permissions of a credential from its role and name.
+ * @param process the last token of the worker's address: `*` for all processes, or `userKeyTemplate` for only the process that has signed
+ * the user
  */
 export function derivePermissions(role: Role, credentialName: string, prefix: string, process = '*'): Permissions {
   const subjects = createSubjects(prefix);
@@ -42,7 +43,7 @@ export function derivePermissions(role: Role, credentialName: string, prefix: st
   }
 }
 
-/** Converts permissions to what NATS calls the permissions and limits of a user. */
+/** Converts permissions to the permissions and limits of a NATS user. */
 export function toUserLimits(permissions: Permissions): Partial<UserPermissionsLimits> {
   const { publish, subscribe, neverSubscribe, maxSubscriptions } = permissions;
   return {
@@ -54,10 +55,10 @@ export function toUserLimits(permissions: Permissions): Partial<UserPermissionsL
 }
 
 /**
- * A worker requests tickets, claims, replies and announces itself in its credential's name. It receives only messages for the workers of
- * its credential or, with a shared one, for its own process. It never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six
- * tokens. The server refuses inboxes of more than nine tokens, because a subscription of two thousand tokens would cost it almost a
- * mebibyte.
+ * Lists the permissions of a worker. A worker pulls tickets, claims jobs and announces itself only at subjects with its credential's name.
+ * It receives only messages for the workers of its credential or, with a shared credential, for its own process. It never uses JetStream
+ * itself, see `JetStreamProxy`. The subjects of its inboxes begin with six tokens. The server refuses inboxes of more than nine tokens,
+ * because a subscription of two thousand tokens would cost it almost a mebibyte.
  */
 function listWorkerPermissions(subjects: Subjects, anyWorker: WorkerAddress): Permissions {
   return {
@@ -89,7 +90,10 @@ function listIngressPermissions(subjects: Subjects, credentialName: string): Per
   return { publish: [...publish, `${subjects.prefix}.drain.*.*.*.*`, ...changes], subscribe };
 }
 
-/** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
+/**
+ * A batch runner has the permissions of a dispatcher. It also receives the tickets of live requests, and sends and receives the signal that
+ * a live request waits for a slot.
+ */
 function listRunnerPermissions(subjects: Subjects, credentialName: string): Permissions {
   const { publish, subscribe } = listDispatcherPermissions(subjects, `runner.${credentialName}`);
   const { liveJobs, allSlotsWanted } = subjects;
@@ -97,13 +101,13 @@ function listRunnerPermissions(subjects: Subjects, credentialName: string): Perm
 }
 
 /**
- * A dispatcher makes and fills the lanes, passes on workers' pulls and acks, receives messages from all workers, and cancels its jobs. It
- * stores, reads and deletes objects.
+ * Lists the permissions of a dispatcher. A dispatcher makes and fills the lanes, passes on workers' pulls and acks, receives messages from
+ * all workers, and cancels its jobs. It stores, reads and deletes objects.
  * @param inbox the tokens of its own inboxes, after the common prefix
  */
 function listDispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
-  const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*.*`);
+  const anyWorker = ['cancel', 'retransmit'].map((command) => `${subjects.prefix}.${command}.*.*.*.*`);
   return {
     publish: [
       ...streams.flatMap((stream) => [
@@ -113,7 +117,7 @@ function listDispatcherPermissions(subjects: Subjects, inbox: string): Permissio
         `$JS.API.CONSUMER.CREATE.${stream}.>`,
         `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
         `$JS.ACK.${stream}.>`,
-        // Newer servers put domain and account first.
+        // Newer servers put the domain and the account before the stream.
         `$JS.ACK.*.*.${stream}.>`,
       ]),
       ...listObjectPermissions(subjects),

@@ -1,16 +1,18 @@
 import type { Authority, IssuedCredential } from './authority.ts';
 
 /**
- * Revokes credentials of an authority. Servers refuse them as soon as they have loaded its new configuration.
- * @param isWanted returns whether to revoke a credential. Credentials that are revoked already stay as they are
+ * Revokes credentials of an authority. Servers refuse them after they have loaded the new configuration.
+ * @param shouldRevoke returns whether to revoke a credential; not called for credentials that are already revoked
  * @returns the credentials that this call revoked, oldest first
  */
 export function revokeCredentials(
   authority: Authority,
-  isWanted: (one: IssuedCredential) => boolean,
+  shouldRevoke: (credential: IssuedCredential) => boolean,
 ): IssuedCredential[] {
-  const revoked = authority.issued.filter((one) => one.revokedAt === undefined && isWanted(one));
+  const revoked = authority.issued.filter(
+    (credential) => credential.revokedAt === undefined && shouldRevoke(credential),
+  );
   const revokedAt = Date.now();
-  for (const one of revoked) one.revokedAt = revokedAt;
+  for (const credential of revoked) credential.revokedAt = revokedAt;
   return revoked;
 }

@@ -9,8 +9,8 @@ export interface SigningTask {
 }
 
 /**
- * Runs `issueCredential` in a thread of its own, because its signatures take a tenth of a second. In this thread, that would delay the
- * streams.
+ * Runs `issueCredential` in a thread of its own, because its signatures take a tenth of a second, which would delay the streams in this
+ * thread.
  * @throws the error with which the thread failed
  */
 export function issueCredentialInThread(authority: Authority, request: CredentialRequest): Promise<NewCredential> {

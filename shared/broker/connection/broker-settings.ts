@@ -21,8 +21,8 @@ export interface BrokerAccessSettings {
 }
 
 /**
- * Converts the settings to the access to NATS, and reads the files that they name.
- * @throws ConfigError that names the setting and the file if a file cannot be read or parsed
+ * Reads the access to NATS from the settings and from the files that they name.
+ * @throws ConfigError if a file cannot be read or parsed; it names the setting and the file
  */
 export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {
   return { url, credential: readCredential(NATS_CREDENTIALS), ca: readCertificates('NATS_CA', NATS_CA) };

@@ -20,7 +20,7 @@ import { ReconnectBackoff } from './reconnect-backoff.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openCredentialName } from '../contract/worker-address.ts';
 
-/** The status code of the message with which the server answers a message whose subject has no subscriber. */
+/** The status code of the server's answer to a message that no subscriber receives. */
 export const noResponders = 503;
 
 export interface BrokerOptions extends BrokerAccess {
@@ -94,7 +94,7 @@ export class Broker {
     return this.#disconnectedSince === undefined;
   }
 
-  /** When the connection was lost, in milliseconds of `performance.now()`; undefined while it is up. */
+  /** When the connection was lost, in milliseconds of `performance.now()`; undefined while the connection is up. */
   get disconnectedSince(): number | undefined {
     return this.#disconnectedSince;
   }
@@ -123,7 +123,7 @@ export class Broker {
     this.#outbox.sendImmediately({ subject, payload, reply, headers });
   }
 
-  /** Sends a message that may wait, together with the next message, or within a few milliseconds. */
+  /** Sends a message that is not urgent, together with the next message or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
     this.#outbox.addUnhurried({ subject, payload, reply, headers });
   }
@@ -162,9 +162,9 @@ export class Broker {
   }
 
   /**
-   * Calls `onMessage` for each message of a subject. Permission errors, connection errors and errors that `onMessage` throws are logged.
-   * The library would treat a thrown error as the end of the connection's input, and deliver no further message.
-   * @param queue the name of a group of subscribers, of which one gets each message; without it, every subscriber gets each message
+   * Calls `onMessage` for each message of a subject. Logs permission errors, connection errors and errors that `onMessage` throws. The
+   * library would treat a thrown error as the end of the connection's input, and deliver no further message.
+   * @param queue the name of a queue group; each message goes to one subscriber of the group. Absent: each message goes to every subscriber
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
     return this.nc.subscribe(subject, {
@@ -183,7 +183,7 @@ export class Broker {
     });
   }
 
-  /** Calls all listeners for reconnects. An error that one listener throws is logged, and the others are called all the same. */
+  /** Calls all listeners for reconnects. Logs an error that a listener throws, and then calls the other listeners. */
   #callReconnectListeners(): void {
     for (const listener of this.#reconnectListeners) {
       try {
@@ -225,10 +225,10 @@ export async function connectBroker({
   prefix,
   log,
   waitMs = firstConnectMs,
-  credential: issued,
+  credential: issuedCredential,
   ...address
 }: BrokerOptions): Promise<Broker> {
-  const access = { ...address, credential: issued && (await withOwnUser(issued)) };
+  const access = { ...address, credential: issuedCredential && (await withOwnUser(issuedCredential)) };
   const { transport, ca, options } = buildConnectionOptions(access, name);
   const backoff = new ReconnectBackoff();
   Object.assign(options, backoff.options);
@@ -246,8 +246,8 @@ export async function connectBroker({
 }
 
 /**
- * The server's message to a connection whose credential is revoked, before the server closes the connection. The library has no error class
- * for this message.
+ * The message that the server sends before it closes a connection whose credential is revoked. The library has no error class for this
+ * message.
  */
 const revokedPattern = /^(User Authentication|Credentials) Revoked$/i;
 

@@ -26,7 +26,7 @@ export interface BrokerAccess {
 /**
  * Builds the library's options for a connection that reconnects for ever.
  * @param name the name that the NATS server shows for the connection
- * @returns also the transport that the URL asks for, and the CA certificates to trust besides the public ones
+ * @returns the options, the transport that the URL requires, and the CA certificates to trust besides the public ones
  * @throws ConfigError for an invalid URL
  */
 export function buildConnectionOptions(
@@ -39,8 +39,8 @@ export function buildConnectionOptions(
   // The URL may contain a password, so it is not repeated.
   if (!first || urls.length < addresses.length)
     throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
-  const transport = transportOf(first);
-  if (urls.some((each) => transportOf(each) !== transport))
+  const transport = findTransport(first);
+  if (urls.some((each) => findTransport(each) !== transport))
     throw new ConfigError('the addresses of NATS are of different kinds: either all ws(s)://, or none');
   const trustedCa = [credential?.ca, ca].filter((pem) => pem !== undefined).join('\n') || undefined;
   if (trustedCa !== undefined && urls.some(({ protocol }) => protocol === 'ws:'))
@@ -74,8 +74,8 @@ function buildTlsOptions(urls: readonly URL[], ca: string | undefined): Pick<Nod
 function buildCredentialOptions({ jwt, seed, prefix, role, name }: Credential): Partial<NodeConnectionOptions> {
   const sign = nkeyAuthenticator(seed);
   return {
-    // The library's own authenticator for tokens also sends the public key, which the token contains. When its configuration is reloaded,
-    // NATS 2.9 looks for such a key there, and disconnects the client, because it finds none.
+    // The library's own authenticator for tokens also sends the public key, which the token contains anyway. After a reload of its
+    // configuration, NATS 2.9 looks for this key in the configuration, does not find it, and disconnects the client.
     authenticator: (nonce) => ({ jwt, sig: (sign(nonce) as NKeyAuth).sig }),
     inboxPrefix: `${prefix}.inbox.${role}.${name}`,
   };
@@ -91,6 +91,6 @@ function readAddress(address: string): URL | undefined {
   return url && url.protocol in transports && url.host !== '' ? url : undefined;
 }
 
-function transportOf({ protocol }: URL): Transport {
+function findTransport({ protocol }: URL): Transport {
   return transports[protocol] ?? 'tcp';
 }

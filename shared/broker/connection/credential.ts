@@ -16,8 +16,8 @@ export interface Credential {
   /** The first token of the cluster's subjects. */
   prefix: string;
   /**
-   * The token that NATS calls a user JWT, signed by the cluster's authority. It is not secret. In the file of a shared credential, it is
-   * signed by the credential itself, for a user that nobody can be.
+   * The token that NATS calls a user JWT, signed by the cluster's authority. It is not secret. In the file of a shared credential, the
+   * credential itself has signed the token, for a user whose secret key nobody has.
    */
   jwt: string;
   /** The secret key of the user; in the file of a shared credential, the signing key. */
@@ -79,7 +79,10 @@ export function parseCredential(text: string): Credential {
   };
 }
 
-/** Writes the text that `parseCredential` parses. The word before the seed of a shared credential is another one than NATS' own. */
+/**
+ * Formats the text that `parseCredential` parses. The seed of a shared credential has the heading `SIGNING KEY SEED` instead of `USER NKEY
+ * SEED`, which NATS uses for users.
+ */
 export function formatCredential(jwt: string, key: KeyPair, ca: string | undefined): string {
   const userText = new TextDecoder().decode(fmtCreds(jwt, key));
   const blocks = key.getPublicKey().startsWith('U')
@@ -89,8 +92,9 @@ export function formatCredential(jwt: string, key: KeyPair, ca: string | undefin
 }
 
 /**
- * Returns the credential with which this process connects: itself, or, in place of a shared one, a new user that it signs. NATS gives the
- * user the permissions of the signing key's scope, and accepts no user that states any of its own.
+ * Returns the credential with which this process connects. In place of a shared credential, this is a new user that the shared credential
+ * signs; any other credential is returned unchanged. NATS gives the new user the permissions of the signing key's scope, and refuses a user
+ * that states permissions of its own.
  */
 export async function withOwnUser(credential: Credential): Promise<Credential> {
   const { isSigningKey, name, account, seed: signer } = credential;

@@ -17,7 +17,7 @@ export function openConnection(
   return wsconnect({ ...options, ...(ca !== undefined && { wsFactory: createTrustingFactory(ca) }) });
 }
 
-/** Returns a factory of WebSockets that also trust these CA certificates. The runtime's own WebSocket trusts only the public ones. */
+/** Returns a factory of WebSockets that also trust these CA certificates. Node's own WebSocket trusts only the public ones. */
 function createTrustingFactory(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, ca] } });
   return (url) => {

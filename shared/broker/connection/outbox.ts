@@ -8,7 +8,7 @@ export interface Message {
   headers?: MsgHdrs | undefined;
 }
 
-/** Maximum milliseconds that an unhurried message waits for another message to travel with. */
+/** Maximum milliseconds that an unhurried message waits to be sent together with another message. */
 const maxWaitMs = 5;
 
 /**
@@ -43,7 +43,7 @@ export class Outbox {
     if (!this.#nc.isClosed()) this.#publish(message);
   }
 
-  /** Adds a message that may wait. It travels with the next message, or alone within a few milliseconds. */
+  /** Adds a message that is not urgent. It is sent with the next message, or alone within a few milliseconds. */
   addUnhurried(message: Message): void {
     this.#messages.push(message);
     if (!this.#isSendScheduled) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);

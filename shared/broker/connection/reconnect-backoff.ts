@@ -3,15 +3,15 @@ import type { NodeConnectionOptions } from '@nats-io/transport-node';
 /** Minimum milliseconds between two tries to reach a lost server. */
 const minLossPauseMs = 100;
 
-/** Minimum milliseconds between two tries at a server that refuses the credential. Only an operator can change that. */
+/** Minimum milliseconds between two tries at a server that refuses the credential. Only an operator can end the refusal. */
 const minRefusalPauseMs = 5_000;
 
 type Servers = Parameters<NonNullable<NodeConnectionOptions['reconnectToServer']>>[0];
 
 /**
  * Sets the pauses between the tries to connect to a server. They are much longer after the server has refused the credential than after a
- * lost connection. The pauses use a monotonic clock, because the library measures its own pauses with the time of day. If the time of day
- * is set back by an hour, the library does not connect for an hour.
+ * lost connection. The library measures its own pauses with the time of day: if the clock is set back by an hour, the library does not
+ * connect for an hour. These pauses use a monotonic clock instead.
  */
 export class ReconnectBackoff {
   #isRefused = false;
@@ -29,7 +29,7 @@ export class ReconnectBackoff {
     reconnectToServer: (servers: Servers) => this.#chooseServer(servers),
   } satisfies Partial<NodeConnectionOptions>;
 
-  /** Returns the server to try next, and the milliseconds to wait before; null if there is no server. */
+  /** Returns the server to try next, and the milliseconds to wait before the try; null if there is no server. */
   #chooseServer(servers: Servers): { server: Servers[number]; delay: number } | null {
     const [server] = servers;
     if (!server) return null;

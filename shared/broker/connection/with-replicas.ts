@@ -4,11 +4,11 @@ import type { Broker } from './connect-broker.ts';
 /** JetStream's errors for a stream with more copies than there are nodes: no peers, no room on the peers, no cluster. */
 const tooFewNodesCodes = [10005, 10023, 10074];
 
-/** The number of nodes that keep a copy of a stream if NATS is a cluster. If one of these nodes is lost, no message is. */
+/** The number of nodes that keep a copy of a stream if NATS is a cluster, so that the loss of one node loses no message. */
 const copiesInCluster = 3;
 
 /**
- * Calls `make` to create a stream: with three copies if NATS is a cluster, and with one copy if it is not, or if it has too few nodes.
+ * Calls `make` to create a stream. The stream has three copies if NATS is a cluster of enough nodes, otherwise one copy.
  * @returns what `make` returns
  */
 export async function withReplicas<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { consumerName, maxSubjectLength, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * What an ack does with a delivered ticket:
+ * The effect of an ack on a delivered ticket:
  *
  * - `done` removes the ticket from the queue;
  * - `back` delivers the ticket again at once, to another worker;
@@ -42,7 +42,7 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
   return parseJson(payload, ackSchema);
 }
 
-/** Returns the class of the lane that delivered a ticket, which the ticket's ack subject names; undefined if it is no lane of the pool. */
+/** Reads the class of a ticket's lane from the ticket's ack subject. Returns undefined if the lane does not belong to the pool. */
 export function readTicketClass(ackSubject: string, pool: string): PriorityClass | undefined {
   const tokens = ackSubject.split('.');
   const lane = tokens[tokens.length === 9 ? 3 : 5];
@@ -51,7 +51,7 @@ export function readTicketClass(ackSubject: string, pool: string): PriorityClass
 
 /**
  * Whether a subject that a worker sent is the ack subject of a ticket of this tier: `$JS.ACK.<stream>.<lane>.<five numbers>`. In the layout
- * of newer servers, domain and account come before the stream, and one more token may come at the end.
+ * of newer servers, the domain and the account come before the stream, and a further token may come at the end.
  */
 export function isTicketAckSubject(subjects: Subjects, tier: Tier, ackSubject: string): boolean {
   if (!/^[\w$.@-]+$/.test(ackSubject)) return false;
@@ -59,7 +59,8 @@ export function isTicketAckSubject(subjects: Subjects, tier: Tier, ackSubject: s
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;
   const stream = subjects.stream(tier);
   if (tokens.length === 9) return tokens[2] === stream;
-  // A server may read the subject in the shorter layout. Then, too, it must not name a ticket of another tier.
-  const isNewer = tokens.length === 11 || tokens.length === 12;
-  return isNewer && tokens[4] === stream && tiers.every((name) => tokens[2] !== subjects.stream(name));
+  // A server that uses the shorter layout may also read a longer subject. In that reading, the subject must not name a ticket of another
+  // tier.
+  const isNewerLayout = tokens.length === 11 || tokens.length === 12;
+  return isNewerLayout && tokens[4] === stream && tiers.every((name) => tokens[2] !== subjects.stream(name));
 }

@@ -3,33 +3,34 @@ import { isJsonObject, nestsTooDeeply, type Json, type JsonObject } from '#share
 import { announcedName, announcedText } from './announced-text.ts';
 import { contentKinds } from './server-content.ts';
 
-/** A JSON object that is not nested too deeply: lists of tools contain the object again, as JSON. */
+/** A JSON object that is not nested too deeply. Lists of tools contain the object again, as JSON. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
 /**
- * A schema that MCP clients accept for the arguments or the output of a tool. For a single one that they do not accept, they refuse a whole
- * list of tools. They accept objects as the schemas of properties, so the schemas `true` and `false` are written as objects.
+ * Validates the JSON Schema of a tool's arguments or output. MCP clients must accept it: if a client does not accept the schema of one
+ * tool, it refuses the whole list of tools. Clients accept only objects as the schemas of properties, so the schemas `true` and `false` are
+ * replaced by objects.
  */
-const objectSchema = jsonObject.transform(writeBooleanSchemas).refine(isObjectSchema);
+const objectSchema = jsonObject.transform(replaceBooleanSchemas).refine(isObjectSchema);
 
-function writeBooleanSchemas(schema: Record<string, unknown>): Record<string, unknown> {
+function replaceBooleanSchemas(schema: Record<string, unknown>): Record<string, unknown> {
   const { properties } = schema;
   if (!isJsonObject(properties) || !Object.values(properties).some((each) => typeof each === 'boolean')) return schema;
-  const written = Object.entries(properties).map(([name, each]) => [name, writeBooleanSchema(each)]);
-  return { ...schema, properties: Object.fromEntries(written) };
+  const replaced = Object.entries(properties).map(([name, each]) => [name, replaceBooleanSchema(each)]);
+  return { ...schema, properties: Object.fromEntries(replaced) };
 }
 
-function writeBooleanSchema(schema: Json | undefined): Json | undefined {
+function replaceBooleanSchema(schema: Json | undefined): Json | undefined {
   if (typeof schema !== 'boolean') return schema;
   return schema ? {} : { not: {} };
 }
 
 function isObjectSchema({ type, properties, required }: Record<string, unknown>): boolean {
-  const areSchemas =
+  const hasValidProperties =
     properties === undefined || (isJsonObject(properties) && Object.values(properties).every(isJsonObject));
-  const areNames =
+  const hasValidRequired =
     required === undefined || (Array.isArray(required) && required.every((each) => typeof each === 'string'));
-  return type === 'object' && areSchemas && areNames;
+  return type === 'object' && hasValidProperties && hasValidRequired;
 }
 
 /** Annotations that MCP clients accept. */

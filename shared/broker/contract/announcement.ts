@@ -8,7 +8,9 @@ import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Abilities of a model beyond text in, text out. `continue`: the worker continues a broken answer exactly where it stopped. */
+/**
+ * Abilities of a model beyond text in, text out. `continue`: the worker continues an interrupted answer exactly where the answer stopped.
+ */
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
 
 /**
@@ -32,7 +34,7 @@ function isModelOperation(name: string): name is ModelOperation {
 /** Maximum bytes of an announcement: enough for about three thousand models, or five hundred tools with large schemas. */
 export const maxAnnouncementBytes = 512 * 1024;
 
-/** Maximum fields and elements of an announcement. A dispatcher parses that many in less than 0.1 s. */
+/** Maximum fields and elements of an announcement. A dispatcher parses this many in less than 0.1 s. */
 const maxValues = { values: 50_000, groups: 50_000 };
 
 /** Maximum tokens of a model's context or output; a larger value is ignored. */
@@ -46,39 +48,38 @@ const tokenCount = z.number().int().positive().max(maxTokens).optional().catch(u
 /** A list whose elements are parsed later, one by one, so that one invalid element does not make the others invalid. */
 const unparsedList = z.array(z.unknown());
 
-/** Parses each element of a list, and drops those that do not match the schema. */
-function parseEach<Schema extends z.ZodType>(schema: Schema, all: readonly unknown[]): z.output<Schema>[] {
-  return all.flatMap((each): z.output<Schema>[] => {
+/** Parses the elements of a list, and drops elements that do not match the schema. */
+function parseEach<Schema extends z.ZodType>(schema: Schema, elements: readonly unknown[]): z.output<Schema>[] {
+  return elements.flatMap((each): z.output<Schema>[] => {
     const { success, data } = schema.safeParse(each);
     return success ? [data] : [];
   });
 }
 
 /** Maximum formats, capabilities or features in a list; all client formats together have about fifty features. */
-const maxListed = 100;
-const maxListedLength = 64;
+const maxNames = 100;
+/** Maximum characters of an entry in such a list; a longer entry is dropped. */
+const maxNameLength = 64;
 
-/** Bounds a list of short names, because every request looks through it, and many models may refer to the same list. */
+/** Drops long names, and all names after the first hundred, because every request looks through the list, and many models may share it. */
 function boundList<Name extends string>(names: readonly Name[]): Name[] {
-  return names.filter(({ length }) => length <= maxListedLength).slice(0, maxListed);
+  return names.filter(({ length }) => length <= maxNameLength).slice(0, maxNames);
 }
 
 const modelSchema = z.object({
   id: announcedName,
-  /** The operations that the model can do; names that only a later release has are dropped. Absent for a model that only generates. */
+  /** The operations of the model. Names that only a later release defines are dropped. Absent for a model that only generates. */
   operations: z
     .array(z.string())
     .transform((names) => [...new Set(names.filter(isModelOperation))])
     .optional(),
-  /** What the model is able to do. Names that only a later release has are dropped. */
+  /** The capabilities of the model. Names that only a later release defines are dropped. */
   capabilities: z.array(z.string()).transform((names) => boundList(names.filter(isCapability))),
   /** Tokens of input and output together, if the engine reports them. */
   contextWindow: tokenCount,
   /** Maximum tokens of output, if the engine reports them. */
   maxOutput: tokenCount,
-  /**
-   * The index in `lackLists` of the list of features that the model does not take. Absent if the model takes all features.
-   */
+  /** The index in `lackLists` of the list of features that the model does not take. Absent if the model takes all features. */
   lacks: z.number().int().nonnegative().optional().catch(undefined),
   /**
    * The ways to ask the model to think, if the provider reports them: `adaptive` takes an effort, `enabled` a budget of tokens. An empty
@@ -90,7 +91,7 @@ const modelSchema = z.object({
     .catch(undefined),
 });
 
-/** Milliseconds since 1970 that a `Date` can have. */
+/** Milliseconds since 1970, within the range of a `Date`. */
 const timestamp = z.number().min(0).max(8.64e15);
 
 /**
@@ -150,12 +151,12 @@ const announcementSchema = z.object({
     .catch(undefined),
 });
 
-/** Whether a worker takes no jobs, or one at a time, because its upstream fails, not because of a rate limit. */
+/** Whether a worker takes no jobs, or one at a time, because its upstream fails. A rate limit is not a failure. */
 export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
-/** Whether a worker takes no jobs because of a rate limit of its upstream, which ends by itself. */
+/** Whether a worker takes no jobs because of a rate limit of its upstream. The limit ends by itself. */
 export function isLimited(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'limited' || reason.startsWith('limited: '));
 }
@@ -172,7 +173,7 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 export const goodbye = 'gone';
 
 export type ModelInfo = Omit<z.infer<typeof modelSchema>, 'lacks'> & {
-  /** Features of requests that the model does not take, see `featureKey`. Absent if it takes all. */
+  /** Features of requests that the model does not take, see `featureKey`. Absent if the model takes all features. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'lackLists' | 'tools'> & {
@@ -213,11 +214,11 @@ export function decodeAnnouncement(payload: Uint8Array): Announcement | undefine
   const parsed = parseJson(payload, announcementSchema);
   if (!parsed) return undefined;
   const { models, lackLists = [], tools, ...rest } = parsed;
-  const readModels = parseEach(modelSchema, models).map(({ lacks, ...each }): ModelInfo => {
+  const parsedModels = parseEach(modelSchema, models).map(({ lacks, ...each }): ModelInfo => {
     const list = lacks === undefined ? undefined : lackLists[lacks];
     return list ? { ...each, lacks: list } : each;
   });
-  const readTools = parseEach(toolSchema, tools);
-  const leftOut = models.length + tools.length - readModels.length - readTools.length || undefined;
-  return { ...rest, models: readModels, tools: readTools, leftOut };
+  const parsedTools = parseEach(toolSchema, tools);
+  const leftOut = models.length + tools.length - parsedModels.length - parsedTools.length || undefined;
+  return { ...rest, models: parsedModels, tools: parsedTools, leftOut };
 }

@@ -10,8 +10,8 @@ const maxLength = 4096;
 const headersSchema = z.record(z.string(), z.string());
 
 /**
- * Encodes those headers of an upstream's answer that the client needs. They travel in the NATS headers of the first frame. Releases that do
- * not know them ignore them.
+ * Encodes the headers of an upstream's answer that the client needs. They travel in the NATS headers of the first frame. Releases without
+ * answer headers ignore them.
  * @returns undefined if there are no headers, or more than `maxLength` allows
  */
 export function encodeAnswerHeaders(headers: Readonly<Record<string, string>>): MsgHdrs | undefined {

@@ -8,7 +8,10 @@ import { parseJson } from './ticket.ts';
 /** Maximum bytes of one part of a body: below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
-/** Stands for the ack subject of a ticket that came straight from its dispatcher. A ticket that is not from the queue needs no ack. */
+/**
+ * Takes the place of the ack subject in a claim whose ticket came straight from its dispatcher. Such a ticket is not in the queue and needs
+ * no ack.
+ */
 export const noAckSubject = '';
 
 const count = z.number().int().nonnegative();
@@ -35,13 +38,13 @@ const grantSchema = z.object({
   format: formatNameSchema,
   stream: z.boolean(),
   model: z.string(),
-  /** Those of the client's headers that an upstream needs, names in lower case. They are few and short. */
+  /** The client's headers that an upstream needs, with names in lower case. They are few and short. */
   headers: z.record(z.string(), z.string()).optional(),
   /** The id that the answer must have, if the dispatcher may begin the answer before a worker does. */
   answerId: z.string().optional(),
   /**
-   * Keys derived for the request's owner, for content that an answer hands to later requests. The worker seals content with the first key,
-   * and opens content with any of them. Each key is 32 bytes as base64url; dots separate the keys.
+   * Keys of the request's owner for content that an answer hands to later requests. The worker seals content with the first key, and opens
+   * content with any of them. Each key is 32 bytes as base64url; dots separate the keys.
    */
   ownerKey: z.string().optional(),
   /** The MCP account link of the person who calls a tool; absent if the job does not use such a link. */
@@ -58,19 +61,20 @@ const grantSchema = z.object({
   /** Bytes of the whole body, over all parts. */
   bodyBytes: count,
   /**
-   * The number of bytes at the end of the body that are the client's part of the answer, in the client's format. The worker continues
-   * that answer. Only workers whose model has the capability `continue` get such a grant. Absent for an answer that has not begun.
+   * The length in bytes of the part of the answer that the client already has. This part is at the end of the body, in the client's format,
+   * and the worker continues it. Only workers whose model has the capability `continue` get such a grant. Absent for an answer that has not
+   * begun.
    */
   relayedBytes: count.optional(),
 });
 
 const answerSchema = z.discriminatedUnion('answer', [
   grantSchema,
-  /** The job has ended, or the dispatcher does not know it. */
+  /** The job has ended, or the dispatcher never had it. */
   z.object({ answer: z.literal('gone') }),
   /** Another worker has the job. */
   z.object({ answer: z.literal('taken') }),
-  /** This worker has just failed on the job, or the dispatcher does not know the worker yet. The ticket is delivered again. */
+  /** This worker has just failed on the job, or the dispatcher has no announcement of the worker yet. The ticket is delivered again. */
   z.object({ answer: z.literal('later') }),
 ]);
 

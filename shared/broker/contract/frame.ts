@@ -6,7 +6,7 @@ import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
-/** A count that a worker reports. An impossible value is corrected. If it were refused, the whole end frame would be lost. */
+/** A count that a worker reports. An impossible value is corrected, because a refused value would lose the whole end frame. */
 const count = z
   .number()
   .transform((value) => Math.min(Math.max(Math.trunc(value), 0), Number.MAX_SAFE_INTEGER))
@@ -15,10 +15,10 @@ const count = z
 /** The schema of a text that is cut after `length` characters. */
 const shortText = (length: number) => z.string().transform((text) => text.slice(0, length));
 
-/** Maximum seconds for which a worker can make clients and batches wait. Limits of accounts may end after a week. */
+/** Maximum seconds for which a worker can make clients and batches wait. A limit of an upstream account may last a week. */
 const maxRetryAfter = 7 * 24 * 3600;
 
-/** Errors that only a dispatcher can detect. If a worker sends such an error, it counts as `upstream_failed`. */
+/** Codes of errors that only a dispatcher can detect. An error with such a code from a worker counts as `upstream_failed`. */
 export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'no_worker_available',
   'queue_timeout',
@@ -74,7 +74,7 @@ const errorSchema = z.object({
   cannotContinue: z.enum(continuationFailures).optional().catch(undefined),
 });
 
-/** What an error frame reports besides the error. */
+/** The facts that an error frame reports besides the error. */
 export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt' | 'cannotContinue'>;
 
 /**
@@ -94,12 +94,12 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
 /** Encodes the payload of an error frame. It does not contain the error's cause, which only the worker's log has. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details, original, upstreamCode } = error;
-  // Most errors had no effects. They omit the field.
+  // Most errors have no effects, and omit the field.
   const hadEffects = error.hadEffects || undefined;
   return JSON.stringify({ code, message, param, retryAfter, details, original, upstreamCode, hadEffects, ...facts });
 }
 
-/** Reads what an error frame reports besides the error; an empty object if the frame cannot be parsed. */
+/** Reads the facts that an error frame reports besides the error; an empty object if the frame cannot be parsed. */
 export function decodeErrorFacts(payload: Uint8Array): ErrorFacts {
   return parseJson(payload, errorSchema) ?? {};
 }
@@ -110,11 +110,11 @@ export function decodeError(payload: Uint8Array): RouterError {
   if (!error || !isErrorCode(error.code))
     return new RouterError('internal', 'The worker failed, and its error cannot be read.');
   const { message, param, retryAfter, original, upstreamCode, hadEffects } = error;
-  const details = parseDetails(error.details);
+  const details = copyDetails(error.details);
   const code = dispatcherCodes.has(error.code) ? 'upstream_failed' : error.code;
   return new RouterError(code, message, { param, retryAfter, hadEffects, details, original, upstreamCode });
 }
 
-function parseDetails(details: { error_code: string } | undefined): RouterError['details'] {
+function copyDetails(details: { error_code: string } | undefined): RouterError['details'] {
   return details && { ...details };
 }

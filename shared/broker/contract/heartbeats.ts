@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { encodeAnnouncement, type Announcement } from './announcement.ts';
 
 /*
- * A worker publishes a short heartbeat of a few bytes at `subjects.heartbeat` each second. It means that nothing but the busy slots has
- * changed since the last announcement.
+ * A worker publishes a short heartbeat of a few bytes at `subjects.heartbeat` each second. The heartbeat means that nothing but the busy
+ * slots has changed since the last announcement.
  */
 
 /** Minimum milliseconds between two announcements on request. */
@@ -21,7 +21,7 @@ export interface ShortHeartbeat {
   busy: number;
 }
 
-/** The first character of a short heartbeat. An announcement, which is a JSON object, begins with another one. */
+/** The first character of a short heartbeat. An announcement, which is a JSON object, begins with `{`. */
 const shortHeartbeatMark = '~';
 const shortHeartbeatByte = shortHeartbeatMark.charCodeAt(0);
 const shortHeartbeatPattern = /^~([\w-]{1,24}) (\d{1,9})$/;
@@ -45,7 +45,7 @@ export function computeDigest(announcement: Announcement): string {
 }
 
 /** The payload of a message at `subjects.retransmit` by which a dispatcher requests the announcement of one worker. */
-export const announceAgain = 'announcement';
+export const announceAgainPayload = 'announcement';
 
 /** A message at `subjects.announceRequest` to every worker. */
 export type AnnounceRequest =

@@ -9,7 +9,7 @@ import { parseJson } from './ticket.ts';
 /** Maximum ejected workers in one message. */
 export const maxEjected = 100;
 
-/** Maximum running turns of agent sessions in one message. They have some 25 kB. */
+/** Maximum running turns of agent sessions in one message. A hundred turns have about 25 kB. */
 export const maxTurns = 100;
 
 const count = z.number().int().nonnegative();
@@ -20,12 +20,12 @@ const count = z.number().int().nonnegative();
 const countsBySecond = z.array(z.number().nonnegative()).max(60);
 /** One count for each tier. Tiers that this release does not know are dropped. */
 const countsByTier = z.record(z.string(), z.unknown()).transform((counts) => {
-  const known: Partial<Record<Tier, number>> = {};
+  const knownCounts: Partial<Record<Tier, number>> = {};
   for (const tier of tiers) {
     const { data } = count.safeParse(counts[tier]);
-    if (data !== undefined) known[tier] = data;
+    if (data !== undefined) knownCounts[tier] = data;
   }
-  return known;
+  return knownCounts;
 });
 const turnSchema = z.object({
   request: z.string().max(200),
@@ -51,18 +51,18 @@ const laneSchema = z.object({
   waiting: count,
 });
 
-/** The schema of a list that is cut after `maxEntries` entries. Entries that this release cannot parse are dropped. */
-function listOf<T extends z.ZodType>(entry: T, maxEntries: number) {
+/** Creates the schema of a list that is cut after `maxEntries` entries. Entries that this release cannot parse are dropped. */
+function createListSchema<T extends z.ZodType>(entrySchema: T, maxEntries: number) {
   const read = (value: unknown): z.output<T>[] => {
-    const { data } = entry.safeParse(value);
+    const { data } = entrySchema.safeParse(value);
     return data === undefined ? [] : [data];
   };
   return z.array(z.unknown()).transform((entries) => entries.slice(0, maxEntries).flatMap(read));
 }
 
 /**
- * The message that a dispatcher publishes at `subjects.ingressStats` each second. Every dispatcher subscribes and also gets its own.
- * Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
+ * The message that a dispatcher publishes at `subjects.ingressStats` each second. Every dispatcher subscribes, and receives its own
+ * messages, too. Each message has all counts of the last minute or hour, so a lost message does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
   /** The newest version of the contract that the dispatcher speaks. */
@@ -79,33 +79,36 @@ export const ingressStatsSchema = z.object({
   errors: countsBySecond,
   /** Failed requests in each of the last 60 seconds for which the router or an upstream is at fault, see `isFault`. */
   faults: countsBySecond,
-  /** Requests of the last minute by the time to their first byte: one count for each class of `firstTokenBoundsMs`, and one beyond. */
+  /**
+   * Requests of the last minute by the time to their first byte: one count for each class of `firstTokenBoundsMs`, and one for longer
+   * times.
+   */
   firstToken: z.array(count).max(64),
   activeStreams: count,
   /** Requests that each tier served in the last hour. */
   servedByTier: countsByTier,
   /** Waiting requests by lane. A request that waits in several lanes counts in each. */
-  lanes: listOf(laneSchema, 500),
+  lanes: createListSchema(laneSchema, 500),
   /** Waiting requests, each counted once. */
   waiting: count,
   /** Requests that wait in no lane, because no worker can serve them right now. A request counts in each tier that may serve it. */
-  unplaced: listOf(laneSchema.omit({ pool: true }), 100),
+  unplaced: createListSchema(laneSchema.omit({ pool: true }), 100),
   /** Waiting requests by tier. A request counts in each tier that may serve it, even in a tier without workers. */
   waitingByTier: countsByTier,
   /** Requests that were refused before any worker got them, by error code. */
-  refused: listOf(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
+  refused: createListSchema(z.object({ code: z.string().max(64), minute: count, hour: count }), 100),
   /**
    * The workers that the dispatcher has ejected, each with the model or tool, and the reason: `slow` or an error code. A batch runner
    * ejects no workers, so its stats do not have this field.
    */
-  ejected: listOf(
+  ejected: createListSchema(
     z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
     maxEjected,
   ).optional(),
-  /** The running turns of coding agents' sessions, those that have run longest first. */
-  turns: listOf(turnSchema, maxTurns),
+  /** The running turns of coding agents' sessions, longest running first. */
+  turns: createListSchema(turnSchema, maxTurns),
   /** The last failures, newest first. They contain no text of an upstream or of a request, because either may quote a prompt. */
-  failures: listOf(
+  failures: createListSchema(
     z.object({
       at: z.number(),
       requestId: z.string(),
@@ -150,8 +153,8 @@ export const emptyIngressStats: IngressStats = {
 export const firstTokenBoundsMs: readonly number[] = latencyBoundsMs.slice(0, 63);
 
 /**
- * Publishes this dispatcher's stats. Leaves out leading and trailing zeros, so that the message of an idle dispatcher has only a few
- * hundred bytes, because all nodes read it each second.
+ * Publishes this dispatcher's stats. Leaves out leading and trailing zeros: every node reads the message each second, and the message of an
+ * idle dispatcher then has only a few hundred bytes.
  */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   const { requests, tokens, errors, faults, firstToken } = stats;
@@ -165,7 +168,6 @@ export function publishIngressStats(broker: Broker, ingress: string, stats: Ingr
   broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify({ ...stats, ...trimmedCounts }));
 }
 
-/** Drops the zeros at the beginning of a list. */
 function dropLeadingZeros(values: readonly number[]): readonly number[] {
   const first = values.findIndex((value) => value !== 0);
   return first === -1 ? [] : values.slice(first);

@@ -7,13 +7,13 @@ import type { Usage } from '#shared/core/usage.ts';
 export const formatNameSchema = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
 /**
- * A person's MCP account link, for one call of a tool of the linked MCP server. The token is the person's. It is never logged, and not kept
- * after the call.
+ * A person's MCP account link, for one call of a tool of the linked MCP server. The token belongs to the person. It is never logged, and
+ * not kept after the call.
  */
 export const mcpAccountLinkSchema = z.object({
   /** The operator's name for the MCP server. */
   server: z.string(),
-  /** The MCP server's URL, as the dispatcher knows it. The worker sends the token only there. */
+  /** The MCP server's URL according to the dispatcher. The worker sends the token only there. */
   url: z.string(),
   token: z.string(),
   /** The MCP server's name for the tool; absent to list the server's tools. */
@@ -34,9 +34,7 @@ export interface GrantedJob {
   stream: boolean;
   /** The concrete model that serves the job. The worker has announced it. */
   model: string;
-  /**
-   * Those of the client's headers that an upstream of the same format needs, names in lower case. Absent if the client sent none of them.
-   */
+  /** The client's headers that an upstream of the same format needs, with names in lower case. Absent if the client sent none of them. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The id that the answer must have; absent if the worker chooses it. */
   answerId?: string | undefined;
@@ -48,7 +46,10 @@ export interface GrantedJob {
   unread?: UnreadLists | undefined;
   /** The worker's span of this job, if jobs are traced. It is the parent of the handler's spans. */
   trace?: TraceSpan | undefined;
-  /** If an answer is to be continued: the part that the client already has, in the client's format. See `Grant.relayedBytes`. */
+  /**
+   * The part of the answer that the client already has, in the client's format. Absent for an answer that has not begun. See
+   * `Grant.relayedBytes`.
+   */
   relayed?: Buffer | undefined;
   /** The client's body as it came: JSON in UTF-8 that the ingress has validated. Read it with `readRequest`, which releases it. */
   body: Buffer;
@@ -56,24 +57,25 @@ export interface GrantedJob {
 
 /** The lists of a body that the worker need not parse if the upstream speaks the client's format. */
 export interface UnreadLists {
-  /** The number of fields of all objects in each list, by the name of the list at the top of the body. */
+  /** The number of fields of all objects in each list. The keys are the names of the lists at the top level of the body. */
   lists: Readonly<Record<string, number>>;
   /** Estimated input tokens of the whole request. */
   inputTokens: number;
 }
 
-/** What a handler reports at the end of an answer. */
+/** The report of a handler at the end of an answer. */
 export interface JobEnd {
   usage: Usage;
   /** A value of the chat format: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
-/** Receives the answer of a handler: bytes in the client's format. If the job streams, they are server-sent events. */
+/** Receives the answer of a handler: bytes in the client's format. A streamed answer consists of server-sent events. */
 export interface Reply {
   /**
-   * Adds headers of the upstream's answer, names in lower case. They are sent with the first piece, so call it before the first `write`. Of
-   * these headers, the ingress passes on those that the client's format names, and `fittedLimitHeader`. An error has headers of its own.
+   * Adds headers of the upstream's answer, with names in lower case. Call it before the first `write`, because the headers are sent with
+   * the first piece. The ingress passes on only the headers that the client's format names, and `fittedLimitHeader`. An error has headers
+   * of its own.
    */
   head(headers: Readonly<Record<string, string>>): void;
   /**
@@ -82,8 +84,8 @@ export interface Reply {
    */
   write(piece: string | Uint8Array): void;
   /**
-   * Returns undefined if there is room for further pieces, otherwise a promise that resolves when there is. If the dispatcher is out of
-   * reach for long, the sent pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
+   * Returns undefined if there is room for further pieces, otherwise a promise that resolves when there is room. While the dispatcher is
+   * out of reach, the sent pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
    */
   room?(): Promise<void> | undefined;
 }

@@ -3,14 +3,14 @@ import type { Tier } from '#shared/core/tier.ts';
 import type { ModelInfo, ToolInfo } from './announcement.ts';
 import { ownContract, type ContractRange } from './contract-range.ts';
 
-/** What the workers of one pool have in common. */
+/** The traits that all workers of a pool share. */
 export interface PoolTraits {
   tier: Tier;
   kind: string;
   formats: readonly string[];
   models: readonly ModelInfo[];
   tools?: readonly ToolInfo[] | undefined;
-  /** The versions of the contract. Default: those of this release. */
+  /** The versions of the contract. Default: the versions of this release. */
   contract?: ContractRange;
 }
 
@@ -32,9 +32,9 @@ export function computePoolDigest({
   contract = ownContract,
 }: PoolTraits): string {
   const { oldest, newest } = contract;
-  // Thousands of models may share one long list, so it is hashed once, and each model's entry has its digest.
+  // Thousands of models may share one long list. So the list is hashed once, and the entry of each model contains the digest.
   const listDigests = new Map<readonly string[], string>();
-  const digestList = (list: readonly string[]): string => {
+  const computeListDigest = (list: readonly string[]): string => {
     const digest = listDigests.get(list) ?? hash('sha256', JSON.stringify([...list].sort()));
     listDigests.set(list, digest);
     return digest;
@@ -43,7 +43,7 @@ export function computePoolDigest({
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) => {
       const facts = [id, [...capabilities].sort(), contextWindow, maxOutput, ...(operations ? [operations] : [])];
       const text = JSON.stringify(facts);
-      return lacks.length > 0 ? `${text.slice(0, -1)},{"lacks":"${digestList(lacks)}"}]` : text;
+      return lacks.length > 0 ? `${text.slice(0, -1)},{"lacks":"${computeListDigest(lacks)}"}]` : text;
     }),
     ...tools.map(({ name, description, inputSchema, server, givenName, title, ...others }) => {
       const { outputSchema, annotations, passes } = others;

@@ -1,4 +1,4 @@
-/** The kinds of content that an MCP server may offer besides tools. The router passes their requests through to the server. */
+/** The kinds of content that an MCP server may offer besides tools. The router passes requests for such content through to the server. */
 export const contentKinds = ['resources', 'prompts', 'completions'] as const;
 
 export type ContentKind = (typeof contentKinds)[number];

@@ -17,20 +17,20 @@ export interface Lane {
 
 /**
  * The kind of a frame, as a token of its subject: data (`d`), keep-alive (`k`), end (`e`), error (`x`), refusal (`r`). Data, end and error
- * frames are numbered from 0 without a gap. A keep-alive carries the number of the next frame, which shows whether an earlier frame is
- * missing. A refusal means that an offered job has not begun. The worker sends it, or the broker if the worker has no subscription.
+ * frames are numbered from 0 without a gap. A keep-alive has the number of the next frame, which shows whether an earlier frame is missing.
+ * A refusal means that an offered job has not begun. The worker sends it, or the broker if the worker has no subscription.
  */
 export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
 /**
- * Replaces the number in the subject of a data frame, which carries its number as the message's reply subject. So all data frames of a
+ * Replaces the number in the subject of a data frame. The number is the reply subject of the message instead. So all data frames of a
  * stream have one subject, and the broker looks up the subscribers once. Nobody can answer such a message, because a number is not a
  * subject of the cluster.
  * See docs/decisions/0041-numbers-beside-subjects.md.
  */
 const noNumberToken = '_';
 
-/** What the subject of a frame says. */
+/** The parts of a frame's subject. */
 export interface FrameAddress {
   /** The token that the job's grant contained. No other worker can guess it. */
   grant: string;
@@ -45,7 +45,8 @@ export interface FrameAddress {
  * checks the address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or
  * validated by a pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
  *
- * Many subjects come in pairs. The first of a pair names one sender or receiver; the second, `all…`, is what the other side subscribes to.
+ * Many subjects come in pairs. The first of a pair names one sender or receiver. The second, `all…`, is the subject to which the other side
+ * subscribes.
  */
 export function createSubjects(prefix: string) {
   return {
@@ -63,7 +64,7 @@ export function createSubjects(prefix: string) {
     ticketAnswer: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allTicketAnswers: (secret: string) => `${prefix}.stored.${secret}.*.*`,
 
-    /** The tickets of live requests: those of all classes but the lowest. Batch runners subscribe, see `LiveTicketWatcher`. */
+    /** The tickets of live requests, which have any class but the lowest. Batch runners subscribe, see `LiveTicketWatcher`. */
     liveJobs: priorityClasses.slice(0, -1).map((name) => `${prefix}.jobs.*.*.${name}`),
     /**
      * A signal that a live request waits for a slot of a pool. The batch runner that got the request's ticket sends the signal if it cannot
@@ -84,8 +85,8 @@ export function createSubjects(prefix: string) {
     // ---- worker → dispatcher
 
     /**
-     * A worker's request to make the lanes of its pool, because it cannot read them. The payload is the pool's name. One dispatcher makes
-     * the lanes and answers at the worker's inbox with the dispatcher's own name.
+     * A worker's request to make the lanes of its pool, because a worker may not make them itself. The payload is the pool's name. One
+     * dispatcher makes the lanes and answers at the worker's inbox with the dispatcher's own name.
      */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${formatAddress(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*.*`,
@@ -114,8 +115,8 @@ export function createSubjects(prefix: string) {
     /** Cancels a job. The payload is the reply subject of its grant. */
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${formatAddress(worker)}`,
     /**
-     * Requests the frames from a number on, with the payload `<reply subject> <number>`, or the worker's announcement, with the payload
-     * `announceAgain`.
+     * Requests frames or the announcement of a worker. The payload `<reply subject> <number>` requests the frames from this number on; the
+     * payload `announceAgainPayload` requests the announcement.
      */
     retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${formatAddress(worker)}`,
     /** An operator's command, `drain` or `undrain`. A drained worker takes no new jobs. */

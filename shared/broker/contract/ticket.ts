@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { contractVersion } from './contract-range.ts';
 
 /**
- * A message that waits in a lane for a worker and names the job to claim and its dispatcher. Published at `subjects.jobs` and delivered
- * by JetStream. It never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's workers.
+ * A message that waits in a lane for a worker. It names the job to claim and the job's dispatcher. Published at `subjects.jobs` and
+ * delivered by JetStream. It never contains the body. `v` is the version of the contract that the dispatcher speaks with the lane's
+ * workers.
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 

@@ -1,8 +1,8 @@
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /**
- * Takes the place of a credential's name for workers that connect without a credential. The broker lets no worker use subjects with the
- * name of another credential.
+ * Takes the place of a credential's name for workers that connect without a credential. The broker does not let a worker use subjects with
+ * the name of another credential.
  */
 export const openCredentialName = 'open';
 
@@ -15,8 +15,8 @@ export interface WorkerAddress {
   credentialName: string;
   worker: string;
   /**
-   * The process: the public key of its NATS user if it has signed one with a shared credential, else a random token. The broker lets no
-   * process with a shared credential use the key of another one.
+   * The process: the public key of the NATS user that it has signed with a shared credential, or else a random token. The broker does not
+   * let a process with a shared credential use the key of another process.
    */
   process: string;
 }
@@ -33,15 +33,15 @@ export function formatAddress({ tier, credentialName, worker, process }: WorkerA
 /** Reads the address at the end of a subject; undefined if there is none, or this release does not know its tier. */
 export function parseWorkerAddress(subject: string): WorkerAddress | undefined {
   const [tier, ...tokens] = subject.split('.').slice(-addressLength);
-  const known = tiers.find((name) => name === tier);
+  const knownTier = tiers.find((name) => name === tier);
   const [credentialName, worker, process] = tokens;
-  if (!known || credentialName === undefined || worker === undefined || process === undefined) return undefined;
+  if (!knownTier || credentialName === undefined || worker === undefined || process === undefined) return undefined;
   return tokens.every((token) => tokenPattern.test(token))
-    ? { tier: known, credentialName, worker, process }
+    ? { tier: knownTier, credentialName, worker, process }
     : undefined;
 }
 
-/** Returns the worker's name in the whole cluster, for people and for tables. It is unique, because a credential's name contains no dot. */
+/** Formats the worker's name in the whole cluster, for people and for tables. It is unique, because a credential's name contains no dot. */
 export function formatWorkerId({ credentialName, worker }: Pick<WorkerAddress, 'credentialName' | 'worker'>): string {
   return credentialName === openCredentialName ? worker : `${credentialName}.${worker}`;
 }

@@ -8,14 +8,14 @@ import type { LiveWorker } from './workers/live-worker.ts';
 /** Minimum milliseconds between two requests for missing frames. */
 const retransmitIntervalMs = 500;
 
-/** Milliseconds after a request for frames during which a frame of the worker shows that the worker lives now. */
+/** Milliseconds after a request for missing frames within which any frame of the worker shows that the worker lives now. */
 const recentAnswerMs = 300;
 
-/** The judgement of a failed attempt. */
-export interface Verdict {
+/** The decision on a failed attempt. */
+export interface FailureVerdict {
   /** Whether another worker may serve the job. */
   isMovable: boolean;
-  /** Whether the failure speaks against the worker, and against its pool. */
+  /** Whether the failure counts against the worker and its pool. */
   isBlamed: boolean;
 }
 
@@ -37,10 +37,10 @@ export class Attempt {
   #firstDataAt: number | undefined;
   #framesRequestedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
-  /** Whether the first token comes far later than the worker's peers send theirs. */
+  /** Whether the first token is far later than the first tokens of the worker's peers. */
   isLate = false;
-  /** The judgement of the attempt's failure; undefined as long as it has not failed. */
-  verdict: Verdict | undefined;
+  /** The decision on the attempt's failure; undefined as long as the attempt has not failed. */
+  verdict: FailureVerdict | undefined;
   /** The trace context for the worker; undefined if the request is not traced. */
   traceContext: TraceContext | undefined;
   answerHeaders: Readonly<Record<string, string>> | undefined;
@@ -81,7 +81,7 @@ export class Attempt {
     return this.#lastFrameAt;
   }
 
-  /** When the first piece of the answer, or its end, came. */
+  /** When the first piece or the end of the answer came, whichever came first. */
   get firstDataAt(): number | undefined {
     return this.#firstDataAt;
   }
@@ -91,7 +91,7 @@ export class Attempt {
     return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.givenAt;
   }
 
-  /** When the last piece of the answer came, or when `restartSilence` was called. Before, when the job was granted or offered. */
+  /** When the last piece of the answer came, or when `restartSilence` was called; before either, when the job was granted or offered. */
   get lastDataAt(): number {
     return this.#lastDataAt;
   }
@@ -124,17 +124,17 @@ export class Attempt {
   }
 
   /**
-   * Records a comparison of the wait for the first token with the waits of the worker's peers, unless the last one is less than `ms`
-   * milliseconds old.
+   * Records a comparison of the wait for the first token with the waits of the worker's peers, unless the last comparison is too recent.
+   * @param minIntervalMs minimum milliseconds between two comparisons
    * @returns whether the comparison must be made
    */
-  startComparison(now: number, ms: number): boolean {
-    if (now - this.#comparedAt < ms) return false;
+  recordComparison(now: number, minIntervalMs: number): boolean {
+    if (now - this.#comparedAt < minIntervalMs) return false;
     this.#comparedAt = now;
     return true;
   }
 
-  /** Counts the silence of the worker and of the stream from `now` on, because frames that were sent before may be lost. */
+  /** Counts the silence of the worker and of the stream from `now` on. Called when frames that were sent earlier may be lost. */
   restartSilence(now: number): void {
     this.#lastFrameAt = now;
     this.#lastDataAt = now;

@@ -51,8 +51,8 @@ export interface DispatchSettings {
 
 /**
  * The dispatcher's side of the broker contract. It is responsible for each of its jobs from the first byte to the last: it offers the job
- * or publishes tickets, grants one claim at a time, and passes the frames to the sink. If the worker is lost, it moves the job to another
- * one. If the job exceeds a timeout, it ends the job.
+ * or publishes tickets, grants one claim at a time, and passes the frames to the sink. If the job's worker is lost, it moves the job to
+ * another worker. If the job exceeds a timeout, it ends the job.
  */
 export class Dispatcher {
   readonly #jobs = new JobTable();
@@ -88,7 +88,7 @@ export class Dispatcher {
       onFull: (job) => raise(job, { type: 'abandoned', error: this.#createOverloadedError(job) }),
     });
     const { tickets } = queue;
-    const reviewLater = (job: Job, ms: number): void => this.#reviewLater(job, ms);
+    const reviewLater = (job: Job, delayMs: number): void => this.#reviewLater(job, delayMs);
     const placer = new JobPlacer({ broker, tickets, link, quarantine, reviewLater });
     const effects = new JobEffects({ jobs, placer, queue, link, quarantine, deaths, checks, judge, log, raise });
     const machine = new JobMachine(new JobConditions(deaths, maxAttempts), effects, log);
@@ -186,11 +186,11 @@ export class Dispatcher {
     this.#machine.raise(job, { type: 'abandoned', error });
   }
 
-  /** Waits at most `ms` milliseconds until all jobs have ended. Then ends the remaining jobs with the error `shutting_down`. */
-  async drain(ms: number): Promise<void> {
+  /** Waits at most `timeoutMs` milliseconds until all jobs have ended. Then ends the remaining jobs with the error `shutting_down`. */
+  async drain(timeoutMs: number): Promise<void> {
     const timer = new AbortController();
     const allEnded = Promise.all(Array.from(this.#jobs.values(), (job) => job.finished));
-    const timeUp = sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+    const timeUp = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([timeUp, allEnded]);
     timer.abort();
     for (const job of this.#jobs.values()) {
@@ -224,11 +224,11 @@ export class Dispatcher {
     return true;
   }
 
-  #reviewLater(job: Job, ms: number): void {
+  #reviewLater(job: Job, delayMs: number): void {
     const timer = setTimeout(() => {
       this.#reviewTimers.delete(timer);
       this.#machine.raise(job, { type: 'waitOver' });
-    }, ms);
+    }, delayMs);
     this.#reviewTimers.add(timer);
   }
 

@@ -36,12 +36,12 @@ export class JobConditions {
 
   /** Another worker can serve the job now. */
   canOthersServe(job: Job): boolean {
-    const avoid = new Set(job.workersToAvoid);
-    if (job.attempt) avoid.add(job.attempt.worker.id);
-    return job.findPlacements(avoid).length > 0;
+    const workersToAvoid = new Set(job.workersToAvoid);
+    if (job.attempt) workersToAvoid.add(job.attempt.worker.id);
+    return job.findPlacements(workersToAvoid).length > 0;
   }
 
-  /** The failure of the attempt is one that another worker may avoid, see `OutcomeJudge`. */
+  /** Another worker may avoid the failure of the attempt, see `OutcomeJudge`. */
   isMovable({ attempt }: Job): boolean {
     return attempt?.verdict?.isMovable === true;
   }
@@ -51,7 +51,7 @@ export class JobConditions {
     return failure !== undefined;
   }
 
-  /** Another worker has died with the job, and the job has not run for long enough since to be cleared of it. */
+  /** An earlier worker has died with the job, and the job has not yet run long enough since then to be cleared. */
   hasEarlierDeath(job: Job, _: JobEvent, now: number): boolean {
     return this.#deaths.hasDeath(job, now);
   }
@@ -65,12 +65,12 @@ export class JobConditions {
     return attempt !== undefined && !mayHaveHadJob(attempt, evidence);
   }
 
-  /** Two workers have died on the same body, for the same owner, of another request. */
+  /** Two workers have died on the same body in another request of the same owner. */
   isBodyRefused(job: Job): boolean {
     return this.#deaths.isBodyRefused(job);
   }
 
-  /** The worker has accepted the offer, and sends no heartbeats either, while those of other workers come. */
+  /** The worker may have accepted the offer, and sends no heartbeats either, while heartbeats of other workers come. */
   isSilent({ attempt }: Job, _: JobEvent, now: number): boolean {
     if (!attempt || now - attempt.worker.lastHeartbeatAt <= maxHeartbeatIntervalMs) return false;
     return mayHaveHadJob(attempt) && this.#deaths.areHeartbeatsDelivered(now);

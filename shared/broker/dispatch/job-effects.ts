@@ -12,8 +12,8 @@ import type { WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
- * The errors that a client gets as they are if they end a stream that waits for another worker, because they are no failure of that other
- * worker. Instead of any other error, the client gets the error of the worker that was lost.
+ * If one of these errors ends a stream that waits for another worker, the client gets the error unchanged, because it is not a failure of
+ * that worker. Any other error is replaced by the error of the lost worker.
  */
 const unmaskedErrors: ReadonlySet<ErrorCode> = new Set([
   'workers_died',
@@ -36,7 +36,7 @@ export interface JobEffectsDependencies {
   raise: (job: Job, event: JobEvent) => void;
 }
 
-/** The effects of `jobLife`. The job is in its next state already. */
+/** The effects of `jobLife`. When an effect runs, the job is already in its next state. */
 export class JobEffects {
   readonly #dependencies: JobEffectsDependencies;
 
@@ -53,7 +53,7 @@ export class JobEffects {
   beginAttempt(job: Job, { attempt }: OfferedEvent | GrantedEvent): void {
     job.beginAttempt(attempt);
     this.#dependencies.jobs.recordAttempt(job, attempt);
-    this.#dependencies.quarantine.recordGiven(attempt.worker, job);
+    this.#dependencies.quarantine.recordAssigned(attempt.worker, job);
   }
 
   sendOffer(job: Job, { attempt, to }: OfferedEvent): void {
@@ -69,7 +69,7 @@ export class JobEffects {
     attempt?.worker.stopOffers();
   }
 
-  /** Ends the attempt of an offer that the worker has not accepted. It does not count. */
+  /** Ends the attempt of an offer that the worker has not accepted. The attempt does not count. */
   takeBackOffer(job: Job): void {
     this.#dependencies.jobs.endAttempt(job);
     job.recordRefusal();
@@ -83,14 +83,14 @@ export class JobEffects {
     job.keepAlive(now);
   }
 
-  /** Ends a job whose whole answer the client has. */
+  /** Ends a job after the client has got the whole answer. */
   complete(job: Job, { end }: EndedEvent, now: number): void {
     job.complete(end);
     if (job.attempt) this.#dependencies.judge.recordServed(job, job.attempt, now);
     this.#release(job);
   }
 
-  /** Counts the failure for the worker, and records whether another worker may serve the job. */
+  /** Counts the failure against the worker, and records whether another worker may serve the job. */
   judgeWorker(job: Job, { error, isUnbegun = false }: FailureEvent, now: number): void {
     const { attempt } = job;
     if (!attempt) return;
@@ -118,7 +118,7 @@ export class JobEffects {
     this.#dependencies.log.warn(facts, 'job goes to another worker');
   }
 
-  /** Asks the worker for the frames that are missing, which is also a request for a sign of life. */
+  /** Asks the worker for the missing frames. An answer is also a sign of life. */
   requestFrames(job: Job, _: JobEvent, now: number): void {
     this.#dependencies.link.requestFrames(job, now);
   }
@@ -129,8 +129,8 @@ export class JobEffects {
   }
 
   /**
-   * Checks whether the first worker that died with the job is dead. If so, the job ends. Otherwise the death of the present worker counts as
-   * the first one. Until then, the job stays with that worker.
+   * Checks whether the earlier worker that died with the job is really dead. If so, the job ends. Otherwise the death of the present worker
+   * counts as the first death. During the check, the job stays with the present worker.
    */
   checkEarlierDeath(job: Job, event: FailureEvent): void {
     const { attempt, death } = job;
@@ -143,7 +143,7 @@ export class JobEffects {
       isRefuted: () => !deaths.hasDeath(job, performance.now()),
       onVerdict: (hasDied) => {
         if (!hasDied) job.clearDeath();
-        raise(job, hasDied ? { type: 'abandoned', error: deaths.countSecond(job, death, attempt) } : event);
+        raise(job, hasDied ? { type: 'abandoned', error: deaths.recordSecondDeath(job, death, attempt) } : event);
       },
     });
   }
@@ -161,7 +161,7 @@ export class JobEffects {
     this.#release(job);
   }
 
-  /** Ends the job with the event's error, and tells the client. */
+  /** Ends the job with the event's error, and passes the error to the sink. */
   fail(job: Job, event: FailureEvent): void {
     this.#fail(job, markEffects(job, event));
   }

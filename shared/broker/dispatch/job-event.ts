@@ -10,13 +10,14 @@ import type { DeathEvidence } from './deaths/death.ts';
  */
 export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
 
-/** A worker gets the job, which must be queued. */
+/** The job, which must be queued, is offered to a worker. */
 export interface OfferedEvent {
   type: 'offered';
   attempt: Attempt;
   /** The worker's subject for offers, and the version of the contract to use. */
   to: { subject: string; v: number };
 }
+/** The job, which must be queued, is granted to a worker that has sent a claim. */
 export interface GrantedEvent {
   type: 'granted';
   attempt: Attempt;
@@ -24,7 +25,7 @@ export interface GrantedEvent {
   to: { replyTo: string; v: number };
 }
 
-/** The worker has sent the whole answer, which the client has. */
+/** The worker has sent the whole answer, and the client has got it. */
 export interface EndedEvent {
   type: 'ended';
   end: JobEnd;
@@ -36,9 +37,9 @@ export interface FailureEvent {
     /** The worker reports an error. */
     | 'workerFailed'
     | 'timedOut'
-    /** After `workerFailed` or `timedOut`: the worker is judged. */
+    /** Follows `workerFailed` or `timedOut` once the worker is judged. */
     | 'attemptFailed'
-    /** The first token of an ejected worker comes far later than its peers'. */
+    /** The first token of an ejected worker is far later than the first tokens of its peers. */
     | 'tokenLate'
     /** The worker has left, or does not have the job, but lives. */
     | 'workerLost'
@@ -55,7 +56,7 @@ export interface FailureEvent {
   isUnbegun?: boolean | undefined;
   /** Why the worker cannot continue the stream, if the worker reports it. */
   failure?: ContinuationFailure | undefined;
-  /** What shows that the worker is dead; undefined if it is only silent. */
+  /** The evidence that the worker is dead; undefined if it is only silent. */
   evidence?: DeathEvidence;
 }
 

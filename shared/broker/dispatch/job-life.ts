@@ -4,7 +4,7 @@ import type { FailureEvent, JobEvent, JobState, PlainEvent } from './job-event.t
 
 type EventType = JobEvent['type'];
 
-/** The names of the conditions or effects that need no more than this event. */
+/** The names of the conditions or effects that accept this event. */
 type NameFor<Event extends JobEvent, Functions> = {
   [Name in keyof Functions]: Functions[Name] extends (...parameters: infer Parameters) => unknown
     ? Parameters extends [unknown, infer Needed, ...unknown[]]
@@ -19,13 +19,13 @@ type NameFor<Event extends JobEvent, Functions> = {
 export interface Rule<Event extends JobEvent = JobEvent> {
   /** The states in which the rule applies. */
   in: readonly JobState[];
-  /** Conditions that must hold, too. */
+  /** Further conditions that must hold. */
   if?: readonly NameFor<Event, JobConditions>[];
-  /** The next state; default: the same. */
+  /** The next state; default: the state stays the same. */
   to?: JobState;
-  /** What is done then, in this order. */
+  /** The effects, in this order. */
   do?: readonly NameFor<Event, JobEffects>[];
-  /** The event as which it is handled then, after `do`: by that event's rules, whose conditions are tested anew. */
+  /** A further type, as which the event is handled again after `do`. The conditions of that type's rules are tested anew. */
   as?: PlainEvent['type'] | (Event extends FailureEvent ? FailureEvent['type'] : never);
 }
 
@@ -43,7 +43,7 @@ const atWorker = ['claimed', 'streaming'] as const;
 const active = ['queued', 'claimed', 'streaming'] as const;
 
 /**
- * The life of a job: what each event does. Of an event's rules, the first one applies whose state and conditions hold. If there is none,
+ * The life of a job: the rules for each type of event. The first rule with matching states and conditions applies. If no rule matches,
  * nothing happens. `JobMachine` applies the rules.
  */
 // prettier-ignore
@@ -65,7 +65,8 @@ export const jobLife: { readonly [Type in EventType]: readonly Rule<EventOf<Type
   keepAliveDue: [{ in: active, do: ['keepAlive'] }],
   ended: [{ in: atWorker, to: 'done', do: ['complete'] }],
 
-  // The worker reports an error, or takes too long. It is judged first, because that decides whether another worker may serve the job.
+  // The worker reports an error, or takes too long. The worker is judged first, because the judgement decides whether another worker may
+  // serve the job.
   workerFailed: [
     { in: atWorker, if: ['cannotContinue'], to: 'failed', do: ['failContinuation'] },
     { in: atWorker, do: ['judgeWorker'], as: 'attemptFailed' },
@@ -78,7 +79,8 @@ export const jobLife: { readonly [Type in EventType]: readonly Rule<EventOf<Type
     { in: atWorker, if: ['isMovable', 'mayMove', 'canOthersServe'], to: 'queued', do: ['avoidWorker', 'loseAttempt', 'place'] },
     { in: atWorker, to: 'failed', do: ['fail'] },
   ],
-  // The first token of an ejected worker is late. A worker that does not answer a request for frames may be dead, which is another event.
+  // The first token of an ejected worker is late. A worker that does not answer a request for frames may be dead; another event handles
+  // that.
   tokenLate: [
     { in: claimed, if: ['mayMove', 'hasNoEarlierDeath', 'hasNotJustAnswered'], do: ['requestFrames'] },
     { in: claimed, if: ['mayMove', 'hasNoEarlierDeath', 'canOthersServe'], as: 'timedOut' },
@@ -90,8 +92,8 @@ export const jobLife: { readonly [Type in EventType]: readonly Rule<EventOf<Type
     { in: atWorker, if: ['mayMove'], to: 'queued', do: ['cancelAttempt', 'avoidWorker', 'loseAttempt', 'place'] },
     { in: atWorker, to: 'failed', do: ['cancelAttempt', 'fail'] },
   ],
-  // A second death ends the job, because both workers may have died of it. Before, it is checked whether the first worker is dead. That comes
-  // before `neverHadJob`: a request that has killed a worker may kill the next one before that confirms the offer.
+  // A second death ends the job, because the job may have killed both workers. First, the earlier death is checked, even before
+  // `neverHadJob`: a request that has killed a worker may kill the next worker before that worker confirms the offer.
   workerDied: [
     { in: atWorker, if: ['canMove', 'hasEarlierDeath'], do: ['checkEarlierDeath'] },
     { in: claimed, if: ['neverHadJob'], as: 'offerRefused' },

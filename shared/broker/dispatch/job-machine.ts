@@ -7,7 +7,7 @@ import type { JobEvent } from './job-event.ts';
 import { jobLife, type Rule } from './job-life.ts';
 
 /** The events that a dispatcher raises only if the job's state allows them. In another state they are a bug. */
-const steps: ReadonlySet<JobEvent['type']> = new Set(['offered', 'granted', 'answerBegan', 'ended']);
+const guardedEvents: ReadonlySet<JobEvent['type']> = new Set(['offered', 'granted', 'answerBegan', 'ended']);
 
 /** Applies `jobLife` to the jobs of a dispatcher. Nothing else changes the state of a job. */
 export class JobMachine {
@@ -34,7 +34,8 @@ export class JobMachine {
     const now = performance.now();
     const rule = this.#findRule(job, event, now);
     if (!rule) {
-      if (!job.isOver && steps.has(event.type)) throw new Error(`the event ${event.type} came to a ${job.state} job`);
+      if (!job.isOver && guardedEvents.has(event.type))
+        throw new Error(`the event ${event.type} came to a ${job.state} job`);
       return;
     }
     if (rule.to !== undefined) job.enter(rule.to);
@@ -52,7 +53,7 @@ export class JobMachine {
     );
   }
 
-  /** Ends a job for which anything has thrown an error. */
+  /** Ends a job after an error was thrown during its handling. */
   onThrown(job: Job, thrown: unknown): void {
     const { requestId } = job.request;
     const facts = { err: thrown, requestId, traceId: job.traceId, state: job.state };
@@ -64,10 +65,10 @@ export class JobMachine {
   }
 }
 
-/** @throws Error for a job in which no sequence of events may result */
+/** @throws Error if the job is in a state that no sequence of events may reach */
 function assertInvariants({ state, isOver, attempt, attempts, hasBegun, tickets }: Job): void {
-  const isPlacedRight = isOver ? tickets.placed.size === 0 : (state === 'queued') === (attempt === undefined);
-  if (isPlacedRight && attempts >= 0 && (state !== 'streaming' || hasBegun)) return;
+  const hasValidPlacement = isOver ? tickets.placed.size === 0 : (state === 'queued') === (attempt === undefined);
+  if (hasValidPlacement && attempts >= 0 && (state !== 'streaming' || hasBegun)) return;
   const facts = { state, attempts, hasBegun, hasAttempt: attempt !== undefined, tickets: tickets.placed.size };
   throw new Error(`a job is in an impossible state: ${JSON.stringify(facts)}`);
 }

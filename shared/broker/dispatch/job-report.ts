@@ -5,7 +5,7 @@ import type { ContinuationOutcome } from './continuation/stream-continuation.ts'
 import type { JobState } from './job-event.ts';
 import type { AttemptTimes } from './job-timeline.ts';
 
-/** What happened to a job, once it has ended. Times are milliseconds of `performance.now()`. */
+/** The course and outcome of an ended job. Times are milliseconds of `performance.now()`. */
 export interface JobReport {
   state: JobState;
   attempts: number;
@@ -17,9 +17,9 @@ export interface JobReport {
   claimedAt: number | undefined;
   firstByteAt: number | undefined;
   endedAt: number;
-  /** The attempt that the job ended in; undefined if no worker had the job then. */
+  /** The attempt in which the job ended; undefined if no worker had the job at that time. */
   attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
-  /** The attempts and refused offers, oldest first. If there were many, only the first ones and the last one. */
+  /** The attempts and refused offers, oldest first. Of many, only the first few and the last one are kept. */
   timeline: readonly AttemptTimes[];
   answerBytes: number;
   end: JobEnd | undefined;

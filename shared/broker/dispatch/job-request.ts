@@ -10,7 +10,7 @@ import type { LiveWorker } from './workers/live-worker.ts';
 
 /**
  * A turn of an agent session, with the key that sent it, and the person or team that owns the key. `user` is empty if no person owns the
- * key, `team` if no team does.
+ * key; `team` is empty if no team does.
  */
 export interface RunningAgentTurn extends AgentTurn {
   key: string;
@@ -18,7 +18,7 @@ export interface RunningAgentTurn extends AgentTurn {
   team: string;
 }
 
-/** A request as the dispatcher gets it. The body is not in it, because it is released earlier. */
+/** A request as the dispatcher gets it. It does not contain the body, because the body is released earlier. */
 export interface JobRequest {
   requestId: string;
   operation: Operation;
@@ -39,7 +39,7 @@ export interface JobRequest {
   /** The turn of an agent session to which the request belongs. It is shown while the job runs. */
   turn?: RunningAgentTurn | undefined;
   trace?: TraceSpan | undefined;
-  /** Those of the client's headers that the worker needs. They are sent with the grant, so they must be few and short. */
+  /** The client's headers that the worker needs. They are sent with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The id that the answer must have, for formats whose streams contain the id before a worker has begun. */
   answerId?: string | undefined;
@@ -51,9 +51,12 @@ export interface JobRequest {
   unread?: UnreadLists | undefined;
   /** Whether the request's stream may continue on another worker after the loss of its worker. Default: the stream ends with an error. */
   continues?: boolean | undefined;
-  /** A number of 32 bits. Requests with the same number share a prompt cache. They are offered to the same worker while it has room. */
+  /**
+   * A number of 32 bits. Requests with the same number share a prompt cache. They are offered to the same worker while that worker has
+   * room.
+   */
   affinity?: number | undefined;
-  /** Maximum milliseconds of each wait in the queue, as the client asks. */
+  /** Maximum milliseconds of each wait in the queue, if the client sets a limit. */
   maxWaitMs?: number | undefined;
   /** A worker to avoid from the start, as if it had failed. */
   avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
@@ -67,6 +70,6 @@ export interface JobRequest {
    * for a worker.
    */
   whyUnplaced?: (() => RouterError | undefined) | undefined;
-  /** Returns the tiers that may serve the request, including those without a worker right now. Called only while it waits. */
+  /** Returns the tiers that may serve the request, including tiers without a worker right now. Called only while the request waits. */
   tiers(): readonly Tier[];
 }

@@ -1,7 +1,7 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from './attempt.ts';
 
-/** What a sink learns about its job. */
+/** The fields of a job that its sink reads. */
 export interface ServedJob {
   readonly attempt: Attempt | undefined;
   readonly attempts: number;
@@ -9,8 +9,8 @@ export interface ServedJob {
 }
 
 /**
- * Receives a job's answer. In the end, either `end` or `fail` is called once, unless the job is cancelled before. If a method throws, the
- * job fails, and `fail` is called, unless it was `fail` that threw.
+ * Receives a job's answer. At the end, either `end` or `fail` is called once; neither is called after the job is cancelled. If a method
+ * other than `fail` throws, the job fails, and `fail` is called.
  */
 export interface JobSink {
   /** Called once, before the first bytes of the answer. The job's attempt names the worker that serves it. */

@@ -2,7 +2,7 @@ import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 
-/** The jobs of this dispatcher that have not ended: all of them by id, and those that a worker has by the grant of their attempt. */
+/** The jobs of this dispatcher that have not ended, by id. Jobs that a worker has can also be found by the grant of their attempt. */
 export class JobTable {
   readonly #jobs = new ShortLivedMap<Job>();
   readonly #jobsByGrant = new ShortLivedMap<Job>();

@@ -11,7 +11,7 @@ export interface AttemptTimes {
   givenAt: number;
   /** When the first frame came, which shows that the worker has the job; undefined if no frame came. */
   begunAt: number | undefined;
-  /** When the first piece of the answer, or its end, came; undefined if neither came. */
+  /** When the first piece or the end of the answer came, whichever came first; undefined if neither came. */
   firstDataAt: number | undefined;
   endedAt: number;
   /** How the attempt ended: `done`, `cancelled`, `refused` for a refused offer, or the code of an error. */

@@ -46,7 +46,7 @@ export class Job {
   #lastWriteAt = this.queuedAt;
   #tiers: readonly Tier[] | undefined;
 
-  /** @param memory where the stream is kept so that it can continue on another worker; undefined if streams cannot continue */
+  /** @param memory the memory that keeps the stream, so that it can continue on another worker; undefined if streams cannot continue */
   constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink, memory?: ContinuationMemory) {
     this.id = id;
     this.request = request;
@@ -69,14 +69,13 @@ export class Job {
   }
 
   /**
-   * The request's body. It is kept as long as another worker may need it, that is, until the client has got a part of the answer, or until
-   * a kept stream cannot continue.
+   * The request's body. It is kept as long as another worker may need it: until the client has got a part of the answer, or, for a kept
+   * stream, until the stream cannot continue any more.
    */
   get body(): Buffer | undefined {
     return this.#body ?? this.#continuation?.kept?.body;
   }
 
-  /** The bytes that the next worker gets. */
   get payload(): Payload {
     return this.#continuation?.kept ?? createPayload(this.#body);
   }
@@ -100,13 +99,16 @@ export class Job {
   }
 
   /**
-   * Returns the placements that can serve the job right now, best first. For a stream that has begun, only those that can continue it.
+   * Returns the placements that can serve the job right now, best first. For a stream that has begun, returns only placements that can
+   * continue it.
    * @param avoid the ids of workers that count as absent
    */
   findPlacements(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.request.findPlacements(avoid);
     const continuation = this.#continuation;
-    return this.hasBegun && continuation ? placements.filter((each) => continuation.canContinueAt(each)) : placements;
+    return this.hasBegun && continuation
+      ? placements.filter((placement) => continuation.canContinueAt(placement))
+      : placements;
   }
 
   /** The attempt of the worker that has the job, or had it when the job ended. */
@@ -121,7 +123,7 @@ export class Job {
 
   /** The ids of the workers that failed on this job at most a few seconds ago. */
   get workersToAvoid(): ReadonlySet<string> {
-    return this.#failedWorkers?.workersToAvoid() ?? noWorkers;
+    return this.#failedWorkers?.listWorkersToAvoid() ?? noWorkers;
   }
 
   get failedWorkers(): FailedWorkers | undefined {
@@ -133,7 +135,7 @@ export class Job {
     return this.#refusals;
   }
 
-  /** The last death of a worker that had the job. One of that worker's jobs may have killed it. */
+  /** The last death of a worker that had the job. This job, or another job of that worker, may have killed it. */
   get death(): Death | undefined {
     return this.#death;
   }
@@ -143,7 +145,7 @@ export class Job {
     return this.#waitingSince;
   }
 
-  /** Since when no live worker can serve the job; undefined while one can, or has the job. */
+  /** The start of the time since which no live worker can serve the job; undefined while a live worker can serve the job or has it. */
   get noWorkerSince(): number | undefined {
     return this.#noWorkerSince;
   }
@@ -153,7 +155,10 @@ export class Job {
     return this.#lastWriteAt;
   }
 
-  /** Milliseconds from the grant or offer to the worker's first piece of a stream; undefined before, and for a job that is not streamed. */
+  /**
+   * Milliseconds from the grant or offer to the worker's first piece of a stream; undefined before that piece, and for a job that is not
+   * streamed.
+   */
   get firstTokenMs(): number | undefined {
     return this.request.stream ? this.#attempt?.firstDataMs : undefined;
   }
@@ -162,7 +167,7 @@ export class Job {
     return this.#trace?.traceId;
   }
 
-  /** The tiers that may serve the job, including those without a worker right now. Computed at the first call. */
+  /** The tiers that may serve the job, including tiers without a worker right now. Computed at the first call. */
   get tiers(): readonly Tier[] {
     this.#tiers ??= this.request.tiers();
     return this.#tiers;
@@ -201,20 +206,20 @@ export class Job {
     this.#death = death;
   }
 
-  /** Forgets the recorded death, because the worker lives, or another job has killed it. */
+  /** Clears the recorded death, because the worker lives, or another job has killed it. */
   clearDeath(): void {
     this.#death = undefined;
   }
 
   /**
-   * Avoids the job's worker, which has failed on the job, for a few seconds, as long as other workers can serve the job.
-   * @param hasAnswered whether the worker reported a failure, which its whole pool may share, and did not just fall silent
+   * Avoids the job's worker for a few seconds after it has failed on the job, as long as other workers can serve the job.
+   * @param isReported whether the worker reported a failure, which its whole pool may share, and did not just fall silent
    */
-  avoidWorker(hasAnswered: boolean): void {
-    if (this.#attempt) this.#addFailedWorker(this.#attempt.worker, hasAnswered);
+  avoidWorker(isReported: boolean): void {
+    if (this.#attempt) this.#addFailedWorker(this.#attempt.worker, isReported);
   }
 
-  /** Records that the worker of the attempt is lost or has failed, and that the job waits for another one. */
+  /** Records that the worker of the attempt is lost or has failed, and that the job waits for another worker. */
   recordLoss(error: RouterError): void {
     this.#trace?.endLostAttempt(error.code);
     this.#timeline.recordEnd(this.#attempt, this.#waitingSince, error.code);
@@ -233,7 +238,7 @@ export class Job {
     this.sink.data(piece);
   }
 
-  /** Begins the answer, or goes on with the answer of a lost worker. From then on, the job can move only if the stream is kept. */
+  /** Begins the answer, or continues the answer of a lost worker. From then on, the job can move only if the stream is kept. */
   beginAnswer(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.recordContinued(now);
@@ -252,7 +257,10 @@ export class Job {
     this.sink.keepAlive();
   }
 
-  /** Passes the rest of a complete answer to the sink: with `lastBytes`, the parts of an answer that is not streamed. */
+  /**
+   * Passes the rest of a complete answer to the sink: `lastBytes` after the kept parts of an answer that is not streamed, otherwise only
+   * `lastBytes`.
+   */
   writeEnd(lastBytes: Uint8Array, now: number): void {
     if (this.#state === 'claimed') this.beginAnswer(now);
     if (!this.isOver) this.sink.end(this.#attempt?.partialAnswer?.join(lastBytes) ?? lastBytes);
@@ -275,8 +283,8 @@ export class Job {
     this.#end('cancelled');
   }
 
-  #addFailedWorker(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
-    (this.#failedWorkers ??= new FailedWorkers()).add(worker, hasAnswered);
+  #addFailedWorker(worker: Pick<LiveWorker, 'id' | 'pool'>, isReported: boolean): void {
+    (this.#failedWorkers ??= new FailedWorkers()).add(worker, isReported);
   }
 
   #end(problem: ErrorCode | 'cancelled' | undefined, end?: JobEnd, error?: RouterError): void {

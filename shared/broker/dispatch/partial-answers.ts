@@ -3,7 +3,9 @@ import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 /** Maximum bytes of one answer that is not streamed. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Incomplete answers may use the memory limit divided by this number. It is large, because a complete answer is copied once more. */
+/**
+ * Incomplete answers may use the memory limit divided by this number. The number is large, because a complete answer is copied once more.
+ */
 const memoryDivisor = 8;
 
 /** Bytes of memory that a part costs besides its content. */

@@ -42,7 +42,7 @@ export class ReplyReceiver {
     const { jobs, machine } = this.#dependencies;
     const frame = parseFrameAddress(message.subject.slice(this.#prefixLength), message);
     const job = frame && jobs.findByGrant(frame.grant);
-    if (!job) return this.#onUnwanted(message, frame);
+    if (!job) return this.#onUnwantedFrame(message, frame);
     try {
       this.#onFrame(job, frame, message);
     } catch (error) {
@@ -94,8 +94,11 @@ export class ReplyReceiver {
     machine.raise(job, { type: 'ended', end: decoded.end });
   }
 
-  /** Handles a frame for a grant of no running job. Answers a keep-alive, which tells the worker that no client waits for the answer. */
-  #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
+  /**
+   * Handles a frame whose grant belongs to no running job. Answers a keep-alive. The answer tells the worker that no client waits for the
+   * job.
+   */
+  #onUnwantedFrame({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
     const { broker, checks } = this.#dependencies;
     if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)
       checks.onAnswer(grant, decodeErrorFacts(data));
@@ -110,18 +113,18 @@ export class ReplyReceiver {
 }
 
 /**
- * Reads the frame of an error. If it comes from a process that was started at another time than the one that got the job, that process has
- * died with the job. It does not matter which start time is later, because clocks can be set.
+ * Converts an error frame to an event. If the sender was started at another time than the process that got the job, that process has died
+ * with the job. It does not matter which start time is later, because clocks can be set.
  */
 function toFailure({ continuation }: Job, { worker }: Attempt, payload: Uint8Array): FailureEvent {
   const error = decodeError(payload);
   const { unbegun: isUnbegun, startedAt, cannotContinue } = decodeErrorFacts(payload);
-  // Only a worker that should continue another one's stream can fail to.
+  // Only a worker that should continue the stream of another worker can report this.
   const failure = continuation?.lossError && cannotContinue;
   if (failure !== undefined || error.code !== 'worker_lost')
     return { type: 'workerFailed', error, isReported: true, isUnbegun, failure };
-  const isFromAnother = startedAt !== undefined && startedAt !== worker.announcement.startedAt;
-  return isFromAnother
+  const isFromReplacement = startedAt !== undefined && startedAt !== worker.announcement.startedAt;
+  return isFromReplacement
     ? { type: 'workerDied', error: createLossError(), evidence: 'replaced' }
     : { type: 'workerLost', error: new RouterError('worker_lost', error.message), isUnbegun };
 }

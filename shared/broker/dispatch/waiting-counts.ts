@@ -10,7 +10,7 @@ export interface WaitingLane extends Lane {
   since: number;
 }
 
-/** Maximum reported lanes; those with the most waiting requests come first. */
+/** Maximum reported lanes; the lanes with the most waiting requests come first. */
 const maxLanes = 200;
 
 /** Counts the jobs that wait in each lane, the fullest lanes first. A job that waits in several lanes counts in each. */
@@ -32,7 +32,7 @@ export function countWaitingByLane(
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, maxLanes);
 }
 
-/** The number of jobs of one class that may be served by one tier and wait in no lane, because no live worker can serve them right now. */
+/** The number of jobs of one class that one tier may serve, and that wait in no lane because no live worker can serve them right now. */
 export interface WaitingUnplaced {
   tier: Tier;
   class: PriorityClass;
@@ -67,9 +67,9 @@ export function countWaitingByTier(
   for (const { state, tickets, tiers } of jobs) {
     if (state !== 'queued') continue;
     // The job may also wait in a lane of a tier that was added after `tiers` was computed.
-    const all = new Set(tiers);
-    for (const { tier } of tickets.placed.keys()) all.add(tier);
-    for (const tier of all) counts[tier] = (counts[tier] ?? 0) + 1;
+    const countedTiers = new Set(tiers);
+    for (const { tier } of tickets.placed.keys()) countedTiers.add(tier);
+    for (const tier of countedTiers) counts[tier] = (counts[tier] ?? 0) + 1;
   }
   return counts;
 }

@@ -15,7 +15,7 @@ export class WaitingJobReviewer {
   readonly #review: (job: Job) => void;
   #timer: NodeJS.Timeout | undefined;
   #isReviewing = false;
-  #isWanted = false;
+  #isReviewDue = false;
   #isClosed = false;
   #restUntil = 0;
 
@@ -30,7 +30,7 @@ export class WaitingJobReviewer {
 
   /** Schedules a review: at once if the last review was a while ago, otherwise in a moment. */
   schedule(): void {
-    this.#isWanted = true;
+    this.#isReviewDue = true;
     if (this.#timer || this.#isReviewing) return;
     this.#timer = setTimeout(() => void this.#run(), Math.max(0, this.#restUntil - performance.now()));
   }
@@ -43,7 +43,7 @@ export class WaitingJobReviewer {
   async #run(): Promise<void> {
     this.#timer = undefined;
     this.#isReviewing = true;
-    this.#isWanted = false;
+    this.#isReviewDue = false;
     // Jobs that arrive during the review see the changed workers, so they need no review.
     const waiting = Array.from(this.#jobs()).filter(({ state }) => state === 'queued');
     const reviewIfWaiting = (job: Job): void => {
@@ -52,6 +52,6 @@ export class WaitingJobReviewer {
     const tookMs = await runInTurns(waiting, reviewIfWaiting, () => this.#isClosed);
     this.#isReviewing = false;
     this.#restUntil = performance.now() + Math.max(minPauseMs, tookMs * restFactor);
-    if (this.#isWanted && !this.#isClosed) this.schedule();
+    if (this.#isReviewDue && !this.#isClosed) this.schedule();
   }
 }

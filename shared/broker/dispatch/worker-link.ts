@@ -8,7 +8,7 @@ import type { LiveWorker } from './workers/live-worker.ts';
 
 const emptyBytes = Buffer.alloc(0);
 
-/** A number that no frame has. A worker that is asked for this frame answers with an error that says when it was started. */
+/** A number that no frame has. A worker that is asked for this frame answers with an error that states when the worker was started. */
 export const impossibleFrameNumber = -1;
 
 /** Milliseconds until an ejected worker's claim is refused: less than the second after which a dispatcher counts as silent. */
@@ -27,7 +27,6 @@ export class WorkerLink {
     this.#log = log;
   }
 
-  /** Refuses a claim. */
   refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
     this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, emptyBytes));
   }
@@ -38,9 +37,9 @@ export class WorkerLink {
    * refused at once.
    */
   refuseDelayed(replyTo: string, { id, announcement }: LiveWorker): void {
-    const waiting = this.#delayedRefusals.get(id) ?? 0;
-    if (waiting >= announcement.slots) return this.refuse(replyTo, 'later');
-    this.#delayedRefusals.set(id, waiting + 1);
+    const delayedRefusals = this.#delayedRefusals.get(id) ?? 0;
+    if (delayedRefusals >= announcement.slots) return this.refuse(replyTo, 'later');
+    this.#delayedRefusals.set(id, delayedRefusals + 1);
     setTimeout(() => {
       const remaining = (this.#delayedRefusals.get(id) ?? 1) - 1;
       if (remaining > 0) this.#delayedRefusals.set(id, remaining);
@@ -52,7 +51,7 @@ export class WorkerLink {
   /** Grants a job, with its body, to the worker that has claimed it, in the claim's version of the contract. */
   grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    const body = job.payload.bytes();
+    const body = job.payload.toBuffer();
     this.#sendGrant(replyTo, this.#createGrant(job, attempt, v), body, isWanted).catch((error: unknown) => {
       // The connection was lost between two parts. The worker then gives the job back, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
@@ -65,7 +64,7 @@ export class WorkerLink {
    */
   offer(job: Job, attempt: Attempt, { v, subject }: { v: number; subject: string }): void {
     const grant = this.#createGrant(job, attempt, v);
-    this.#broker.publish(subject, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
+    this.#broker.publish(subject, encodeClaimAnswer(grant, job.payload.toBuffer()), `${grant.reply}.r.0`);
   }
 
   /** Sends a ticket straight to a worker. */
@@ -91,8 +90,8 @@ export class WorkerLink {
   }
 
   /**
-   * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that says when it was
-   * started. If it still runs the job, it stops the job.
+   * Asks a worker that counts as dead for an impossible frame of its former job. The worker answers with an error that states when the
+   * worker was started. A worker that still runs the job stops it.
    */
   sendDeathCheck({ worker, grant }: { worker: LiveWorker; grant: string }): void {
     this.#broker.publish(

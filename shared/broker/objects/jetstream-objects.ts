@@ -20,14 +20,14 @@ const chunkBytes = 256 * 1024;
 const maxUnconfirmedChunks = 4;
 
 /**
- * Maximum parts of all objects that are requested and have not arrived, so 4 MiB. A NATS server disconnects a client that leaves 64 MiB
- * unread (its setting `max_pending`).
+ * Maximum parts of all objects that are requested and have not arrived; together, they have 4 MiB. A NATS server disconnects a client that
+ * leaves 64 MiB unread (its setting `max_pending`).
  */
 const maxRequestedParts = 16;
 
 /** Milliseconds within which the broker must answer one try to store a part. */
 const tryTimeoutMs = 5_000;
-/** Milliseconds within which a server must answer when it is asked for a part. */
+/** Milliseconds within which a server must answer a request for a part. */
 const readTimeoutMs = 2_000;
 /** Milliseconds between two tries. */
 const retryPauseMs = 250;
@@ -40,7 +40,7 @@ const storageFullCodes = [10002, 10023, 10047, 10077];
 
 const objectNamePattern = /^[\w-]{1,128}$/;
 
-/** The content of an object's part `end`. `chunkBytes` is in it because other releases may store chunks of another size. */
+/** The content of an object's part `end`. It includes `chunkBytes`, because other releases may store chunks of another size. */
 const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) });
 type End = z.output<typeof endSchema>;
 
@@ -126,7 +126,7 @@ export class JetStreamObjects {
   }
 
   /**
-   * Deletes an object, even one of which only some parts were stored. Does nothing if there is no such object.
+   * Deletes an object, even if only some of its parts were stored. Does nothing if there is no such object.
    * @throws RouterError `store_unavailable`
    */
   async delete(name: string): Promise<void> {
@@ -143,15 +143,15 @@ export class JetStreamObjects {
     { from, to }: { from: number; to: number },
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Uint8Array> {
-    let next = Math.floor(from / size);
+    let nextIndex = Math.floor(from / size);
     const requested: Promise<Uint8Array>[] = [];
     for (let position = from; position < to;) {
       // The next chunk is requested already, so that it arrives while the reader works on this one.
-      while (requested.length < 2 && next * size < to) {
-        const reading = this.#readChunk(name, next, signal);
+      while (requested.length < 2 && nextIndex * size < to) {
+        const reading = this.#readChunk(name, nextIndex, signal);
         reading.catch(() => undefined);
         requested.push(reading);
-        next += 1;
+        nextIndex += 1;
       }
       const chunk = await requested.shift();
       signal?.throwIfAborted();
@@ -201,14 +201,14 @@ export class JetStreamObjects {
       const answer = await nc.request(`$JS.API.DIRECT.GET.${subjects.objectStream}.${subject}`, '', {
         timeout: readTimeoutMs,
       });
-      return statusOf(answer) === 0 ? answer.data : undefined;
+      return readStatus(answer) === 0 ? answer.data : undefined;
     } catch {
       return undefined;
     }
   }
 
   /**
-   * Makes a call, and makes it again while it fails, until `retryForMs` have passed.
+   * Makes a call, and repeats it while it fails, until `retryForMs` have passed.
    * @throws RouterError `storage_full` at once, otherwise `store_unavailable` in the end; or what the signal throws
    */
   async #retry<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -243,7 +243,7 @@ export class JetStreamObjects {
   }
 }
 
-function statusOf({ headers }: Msg): number {
+function readStatus({ headers }: Msg): number {
   return headers?.code ?? 0;
 }
 

@@ -26,7 +26,7 @@ const noRoomCodes = [10002, 10005, 10023, 10028, 10047];
 const minStreamBytes = 16 * 1024 * 1024;
 
 /**
- * The JetStream stream that stores objects, in files. It keeps one message of each subject, so a part that is stored twice exists once.
+ * The JetStream stream that stores objects in files. It keeps one message for each subject, so a part that is stored twice exists once.
  * When the stream is full, it refuses further parts.
  */
 export class ObjectStream {
@@ -44,8 +44,8 @@ export class ObjectStream {
 
   /**
    * Creates the stream, or updates an existing one to the current settings. Does so once per instance.
-   * @returns the time at which the stream was created. A time other than the one returned earlier means that the stream is new and has lost
-   * all its parts
+   * @returns the time at which the stream was created. If it differs from the time that an earlier call returned, the stream is new and has
+   * lost all its parts
    */
   ensure(): Promise<string> {
     this.#creation ??= this.#createFitting().catch((error: unknown) => {

@@ -9,15 +9,15 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { DispatcherContacts } from './dispatcher-contacts.ts';
 
 /** Milliseconds after which a claim is given up if its dispatcher sends no answer, or no further part of the body. */
-const answerMs = 5_000;
+const answerTimeoutMs = 5_000;
 
-/** Maximum claims that are remembered after they were given up without an answer, because their grant may still come. */
+/** Maximum claims that are kept after they were given up without an answer, because their grants may still come. */
 const maxGivenUp = 1_000;
 
 /**
- * The outcome of a claim. After `gone`, `taken` and `later`, which are answers of the dispatcher (see `ClaimAnswer`), the worker has
- * nothing more to do. `full` means that the worker has no memory for the body. `silent` means that the dispatcher did not answer in time,
- * or did not complete the body.
+ * The outcome of a claim. `gone`, `taken` and `later` are answers of the dispatcher (see `ClaimAnswer`), after which the worker has nothing
+ * more to do. `full` means that the worker has no memory for the body. `silent` means that the dispatcher did not answer in time, or did
+ * not complete the body.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
@@ -41,13 +41,13 @@ export interface ClaimerOptions {
   /** The subject prefix of the worker's own inbox for answers to claims. */
   inbox: string;
   contacts: DispatcherContacts;
-  /** The memory budget in which this class reserves memory for each granted body. Who gets the body releases that memory. */
+  /** The memory budget in which this class reserves memory for each granted body. The receiver of the body releases that memory. */
   bodies: MemoryBudget;
   /** Called with the grant and the first part of its body if a claim is granted after it was given up without an answer. */
   onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
 }
 
-/** Claims jobs for one worker. All answers come to one inbox; the further parts of a body follow its grant in order. */
+/** Claims jobs for one worker. All answers come to one inbox; the other parts of a body follow its grant in order. */
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, PendingClaim>();
@@ -62,8 +62,8 @@ export class Claimer {
    * Claims the job of a ticket.
    * @param ackSubject JetStream's ack subject for the ticket; the dispatcher that answers the claim acks the ticket
    * @param onNoDispatcher called once if the dispatcher is not subscribed any more; the caller must then ack the ticket
-   * @param onOutcome called once, in the turn of the event loop in which the last message of the answer arrives. So a cancel that arrives
-   * right after a grant finds the job
+   * @param onOutcome called once, in the turn of the event loop in which the last message of the answer arrives, so that a cancel that
+   * arrives right after a grant finds the job
    */
   claim(
     ticket: Ticket,
@@ -73,7 +73,7 @@ export class Claimer {
   ): void {
     this.#claimCount += 1;
     const id = String(this.#claimCount);
-    const timer = setTimeout(() => this.#giveUp(id), answerMs);
+    const timer = setTimeout(() => this.#giveUp(id), answerTimeoutMs);
     const { ingress } = ticket;
     this.#pending.set(id, {
       ingress,
@@ -95,12 +95,12 @@ export class Claimer {
     for (const [id, pending] of this.#pending) if (pending.ingress === ingress) this.#giveUp(id);
   }
 
-  /** Whether the body of this grant is still on the way. */
+  /** Whether the body of this grant is still on its way. */
   isReceiving(grantToken: string): boolean {
     return this.#findByGrantToken(grantToken) !== undefined;
   }
 
-  /** Drops a grant whose body is still on the way, because the client has left. */
+  /** Drops a grant whose body is still on its way, because the client has left. */
   dropGrant(grantToken: string): void {
     const id = this.#findByGrantToken(grantToken);
     if (id !== undefined) this.#finish(id, { kind: 'gone' });
@@ -134,7 +134,10 @@ export class Claimer {
     this.#addPart(id, pending, firstPart);
   }
 
-  /** Handles the first message after a claim was given up. Later ones are not read, because the parts of a body may be any bytes. */
+  /**
+   * Handles the first message that comes after a claim was given up. Later messages are not read, because the parts of a body may be any
+   * bytes.
+   */
   #onLateAnswer(id: string, payload: Uint8Array): void {
     const ingress = this.#givenUp.get(id);
     if (ingress === undefined) return;

@@ -1,7 +1,10 @@
 /** Minimum milliseconds for which a sent frame is kept. A connection that dies loses what was sent shortly before. */
 const minKeptMs = 1_000;
 
-/** Milliseconds within which a dispatcher normally answers an echo request. If it takes longer, the frames sent since may be lost. */
+/**
+ * Milliseconds within which a dispatcher normally answers an echo request. If it takes longer, the frames that were sent since the request
+ * may be lost.
+ */
 const maxAnswerMs = 600;
 
 /** Milliseconds after an outage within which a dispatcher finds out which frames it misses. */
@@ -19,14 +22,14 @@ export class DispatcherContact {
   readonly ingress: string;
   #lastSentAt = performance.now();
   #lastReceivedAt = Number.NEGATIVE_INFINITY;
-  /** When the first message was sent that the dispatcher has not answered; undefined if no answer is due. */
+  /** When the first message was sent that the dispatcher has not answered yet; undefined if no answer is due. */
   #awaitingSince: number | undefined;
   #echoNumber = 0;
   #echoSentAt = Number.NEGATIVE_INFINITY;
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #silentSince: number | undefined;
   #absentSince: number | undefined;
-  /** Until then, the dispatcher may request frames that it missed during an outage. */
+  /** The time until which the dispatcher may request frames that it missed during an outage. */
   #recoveringUntil = Number.NEGATIVE_INFINITY;
 
   constructor(ingress: string) {
@@ -47,7 +50,7 @@ export class DispatcherContact {
     return this.#silentSince !== undefined;
   }
 
-  /** Since when the dispatcher is out of reach, because it is silent or absent; undefined while it is in reach. */
+  /** When the dispatcher went out of reach, because it is silent or absent; undefined while it is in reach. */
   get lostSince(): number | undefined {
     return this.#absentSince ?? this.#silentSince;
   }
@@ -61,10 +64,14 @@ export class DispatcherContact {
     if (isAnswered) this.#awaitingSince ??= this.#lastSentAt;
   }
 
-  /** Whether anything was sent since the last echo request, or an answer is due, and the last echo request is at least `everyMs` old. */
-  isEchoDue(now: number, everyMs: number): boolean {
+  /**
+   * Whether an echo request is due. This is so if something was sent since the last request, or an answer is due, and the last request is
+   * at least `minIntervalMs` old.
+   */
+  isEchoDue(now: number, minIntervalMs: number): boolean {
     return (
-      (this.#awaitingSince !== undefined || this.#lastSentAt > this.#echoSentAt) && now - this.#echoSentAt >= everyMs
+      (this.#awaitingSince !== undefined || this.#lastSentAt > this.#echoSentAt) &&
+      now - this.#echoSentAt >= minIntervalMs
     );
   }
 
@@ -75,9 +82,11 @@ export class DispatcherContact {
     this.#awaitingSince ??= now;
   }
 
-  /** Whether the dispatcher has not answered for longer than `ms` and does not count as silent yet. */
-  isOverdue(now: number, ms: number): boolean {
-    return this.#silentSince === undefined && this.#awaitingSince !== undefined && now - this.#awaitingSince > ms;
+  /** Whether the dispatcher has not answered for longer than `maxWaitMs`, and does not count as silent yet. */
+  isOverdue(now: number, maxWaitMs: number): boolean {
+    return (
+      this.#silentSince === undefined && this.#awaitingSince !== undefined && now - this.#awaitingSince > maxWaitMs
+    );
   }
 
   markSilent(): void {
@@ -86,11 +95,11 @@ export class DispatcherContact {
 
   /**
    * Records that something came from the dispatcher.
-   * @param echo the number of the echo request, if this is the answer to one
+   * @param echo the number of the echo request, if an echo request is answered
    */
   recordReceived(echo?: number): void {
     const now = performance.now();
-    // If the dispatcher is always late, it is slow and not out of reach. So its answers confirm frames again after a while.
+    // A dispatcher that is always late is slow, not out of reach. So its answers confirm frames again after a while.
     const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#recoveringUntil + recoveryMs);
     if (wasAway) this.#recoveringUntil = now + recoveryMs;
     this.#lastReceivedAt = now;
@@ -100,11 +109,11 @@ export class DispatcherContact {
   }
 
   /**
-   * Records that the dispatcher is not subscribed any more, because it has ended or lost its connection. It does not count as silent,
-   * because the broker says at once that it is absent.
+   * Records that the dispatcher is not subscribed any more, because it has ended or lost its connection. The dispatcher does not count as
+   * silent, because the broker reports its absence at once.
    */
   recordAbsent(): void {
-    // A dispatcher whose host has vanished is first silent, and absent when the broker has closed its connection.
+    // If a dispatcher's host vanishes, the dispatcher is first silent, and becomes absent when the broker closes its connection.
     this.#absentSince ??= this.#silentSince ?? performance.now();
     this.#stopAwaiting();
   }
@@ -116,7 +125,7 @@ export class DispatcherContact {
     this.#recoveringUntil = performance.now() + recoveryMs;
   }
 
-  /** Whether the dispatcher may be out of reach, so that it may request frames again that were sent long ago. */
+  /** Whether the dispatcher may be out of reach. If so, it may request frames again that were sent long ago. */
   isDoubtful(now: number): boolean {
     return this.#isLate(now) || now < this.#recoveringUntil;
   }

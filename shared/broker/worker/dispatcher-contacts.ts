@@ -13,10 +13,12 @@ const echoIntervalMs = 500;
 /** Milliseconds without an answer after which a dispatcher counts as silent, provided that the broker answers. */
 const silentAfterMs = 1_000;
 
-/** Milliseconds without traffic after which a dispatcher is forgotten. */
-const forgetAfterMs = 60_000;
+/** Milliseconds without traffic after which the contact of a dispatcher is dropped. */
+const dropAfterMs = 60_000;
 
-/** Maximum remembered dispatchers, the most recently used ones. It is needed because forged tickets may name any number of dispatchers. */
+/**
+ * Maximum contacts; the most recently used ones are kept. The limit is needed because forged tickets may name any number of dispatchers.
+ */
 const maxContacts = 1_000;
 
 export interface DispatcherContactsOptions {
@@ -24,7 +26,7 @@ export interface DispatcherContactsOptions {
   log: Logger;
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
-  /** Called when a dispatcher has fallen silent. Whatever waits for this dispatcher must then be given up. */
+  /** Called when a dispatcher has fallen silent. Everything that waits for this dispatcher must then be given up. */
   onSilent: (ingress: string) => void;
 }
 
@@ -32,8 +34,8 @@ export interface DispatcherContactsOptions {
  * Detects within a second that a dispatcher hangs, or that its host has vanished. The broker does not show this, because it keeps the
  * dispatcher's subscriptions for longer. An answered echo request also proves that all frames sent before it have reached the dispatcher.
  *
- * When a worker has sent something to a dispatcher, it also sends an echo request, twice a second at most. The request is a keep-alive for
- * a grant that does not exist, which dispatchers of every version answer at once. If no answer comes within a second, although the broker
+ * When a worker has sent something to a dispatcher, it also sends an echo request, at most twice a second. The request is a keep-alive for
+ * a grant that does not exist; dispatchers of every version answer it at once. If no answer comes within a second, although the broker
  * answers, the dispatcher is silent. It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
@@ -59,8 +61,8 @@ export class DispatcherContacts {
 
   /** Returns the contact of a dispatcher, and creates it if there is none. */
   getOrCreate(ingress: string): DispatcherContact {
-    const known = this.#contacts.get(ingress);
-    if (known) return known;
+    const existing = this.#contacts.get(ingress);
+    if (existing) return existing;
     const contact = new DispatcherContact(ingress);
     this.#contacts.set(ingress, contact);
     return contact;
@@ -73,7 +75,7 @@ export class DispatcherContacts {
   /**
    * Handles the answer to an echo request.
    * @param token the last token of the answer's subject
-   * @returns false if the message does not answer an echo request: its token is that of a grant
+   * @returns false if the message is not the answer to an echo request; the token is then the token of a grant
    */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
@@ -84,20 +86,23 @@ export class DispatcherContacts {
     return true;
   }
 
-  /** Returns the dispatcher in reach that sent something most recently; undefined if none has within the last minute. */
+  /**
+   * Returns the dispatcher in reach that sent something most recently; undefined if no dispatcher in reach has sent anything within the
+   * last minute.
+   */
   findLastActive(): string | undefined {
-    let best: DispatcherContact | undefined;
+    let lastActive: DispatcherContact | undefined;
     for (const contact of this.#contacts.values()) {
-      const isLater = contact.lastReceivedAt > (best?.lastReceivedAt ?? performance.now() - forgetAfterMs);
-      if (contact.lostSince === undefined && isLater) best = contact;
+      const isLater = contact.lastReceivedAt > (lastActive?.lastReceivedAt ?? performance.now() - dropAfterMs);
+      if (contact.lostSince === undefined && isLater) lastActive = contact;
     }
-    return best?.ingress;
+    return lastActive?.ingress;
   }
 
   #tick(now: number): void {
     if (!this.#options.broker.connected) return;
     for (const contact of this.#contacts.values()) {
-      if (contact.lastUsedAt < now - forgetAfterMs) this.#contacts.delete(contact.ingress);
+      if (contact.lastUsedAt < now - dropAfterMs) this.#contacts.delete(contact.ingress);
       else if (contact.isEchoDue(now, echoIntervalMs)) this.#sendEcho(contact, now);
     }
     if (!this.#isMarking && this.#findOverdue(now).length > 0) void this.#markSilentContacts();
@@ -121,7 +126,7 @@ export class DispatcherContacts {
     const answerMs = await this.#options.broker.roundTripMs();
     this.#isMarking = false;
     if (answerMs === undefined) return;
-    // The broker delivers in order, so whatever it sent before this answer, echoes included, has arrived by now.
+    // The broker delivers in order, so everything that it sent before this answer, echoes included, has arrived by now.
     for (const contact of this.#findOverdue(performance.now())) {
       contact.markSilent();
       this.#options.log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');

@@ -3,7 +3,7 @@ import type { ReplyWriter } from './reply-writer.ts';
 /** Maximum milliseconds for which the end of an answer is kept: as long as its dispatcher may be out of reach. */
 const maxKeptMs = 60_000;
 
-/** Minimum milliseconds for which the end of an answer is kept. If it were longer, many answers would reach the heap's old generation. */
+/** Minimum milliseconds for which the end of an answer is kept. With a longer time, many answers would reach the heap's old generation. */
 const minKeptMs = 1_000;
 
 /** Maximum bytes of the kept frames of all finished answers together. Beyond it, the oldest answers are dropped. */
@@ -25,7 +25,7 @@ export class FinishedReplies {
 
   add(grant: string, writer: ReplyWriter): void {
     this.#replies.set(grant, { writer, endedAt: performance.now() });
-    this.#bytes += sizeOf(writer);
+    this.#bytes += computeSize(writer);
     if (this.#bytes > maxKeptBytes) this.#dropOldest();
   }
 
@@ -39,8 +39,8 @@ export class FinishedReplies {
   }
 
   /**
-   * Drops the answers that have reached their dispatcher, and those that were kept for `maxKeptMs`. Do not call it while the connection is
-   * down or has just been restored.
+   * Drops the answers that have reached their dispatcher, and the answers that were kept for `maxKeptMs`. Do not call it while the
+   * connection is down or has just been restored.
    */
   dropOld(now: number): void {
     for (const [grant, kept] of this.#replies) {
@@ -53,8 +53,8 @@ export class FinishedReplies {
   }
 
   /**
-   * Drops the oldest answers until the rest fits. Call it only when it must drop one: a map steps over all deleted entries to find its
-   * first.
+   * Drops the oldest answers until the rest fits. Call it only when an answer must be dropped: a map steps over all deleted entries to find
+   * its first entry.
    */
   #dropOldest(): void {
     for (const [grant, kept] of this.#replies) {
@@ -65,11 +65,11 @@ export class FinishedReplies {
 
   #drop(grant: string, { writer }: FinishedReply): void {
     this.#replies.delete(grant);
-    this.#bytes -= sizeOf(writer);
+    this.#bytes -= computeSize(writer);
     writer.dropAll();
   }
 }
 
-function sizeOf(writer: ReplyWriter): number {
+function computeSize(writer: ReplyWriter): number {
   return writer.keptBytes + overheadBytes;
 }

@@ -1,10 +1,13 @@
+/** Bytes of a block, into which small frames are copied. */
 const blockBytes = 256 * 1024;
 
 /** Maximum bytes of a frame that is copied. Node allocates larger buffers outside its pool, so larger frames need no copy. */
 const maxCopiedBytes = Buffer.poolSize / 2;
 
+/** Maximum blocks that are kept for later frames. */
 const maxFreeBlocks = 16;
 
+/** Default maximum bytes of all kept frames. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** The share of the maximum size above which there is no room for further frames. */
@@ -19,7 +22,6 @@ interface Block {
 }
 
 export interface KeptFrame {
-  /** Bytes of the frame. */
   readonly length: number;
   /**
    * Returns the frame's bytes, in memory that is never written to again.
@@ -34,10 +36,10 @@ export interface KeptFrame {
  * The memory for the sent frames of all answers. A frame is kept for as long as its dispatcher may request it again: about a second, or
  * longer while the dispatcher is out of reach. When the memory is full, handlers pause.
  *
- * Node's small buffers share memory with other buffers that were allocated at about the same time. A small frame that is simply kept would
- * therefore keep many times its own length alive. It would also live long enough to reach the old generation of the heap, which only full
- * collections clear. So this class copies small frames into blocks, and uses the same blocks again and again. It never hands out a block:
- * `read` returns a copy, so that no answer can show bytes of a later answer.
+ * Node's small buffers share memory with other buffers that were allocated at about the same time. So a small frame that is kept as it is
+ * would keep many times its own length alive. It would also live long enough to reach the old generation of the heap, which only full
+ * collections clear. So this class copies small frames into blocks, and reuses the blocks. It never hands out a block: `read` returns a
+ * copy, so that no answer can show bytes of a later answer.
  * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {
@@ -63,8 +65,8 @@ export class FrameMemory {
     return this.#bytes > this.#maxBytes;
   }
 
-  /** Returns undefined if there is room for further frames, otherwise a promise that resolves when there is. */
-  room(): Promise<void> | undefined {
+  /** Returns undefined if there is room for further frames, otherwise a promise that resolves when there is room. */
+  waitForRoom(): Promise<void> | undefined {
     if (this.#bytes < this.#maxBytes * fullShare) return undefined;
     this.#whenRoomy ??= Promise.withResolvers();
     return this.#whenRoomy.promise;
@@ -98,7 +100,10 @@ export class FrameMemory {
     this.#whenRoomy = undefined;
   }
 
-  /** Subtracts a released frame from its block, which can be filled again after its last frame. Only frames call this. */
+  /**
+   * Subtracts a released frame from its block. When the last frame of a block is released, the block can be filled again. Only frames call
+   * this.
+   */
   onFrameReleased(block: Block): void {
     block.frames -= 1;
     this.#frames -= 1;

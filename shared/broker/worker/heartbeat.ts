@@ -9,12 +9,13 @@ import {
 } from '../contract/heartbeats.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
+/** Milliseconds between two short heartbeats. */
 const heartbeatMs = 1_000;
 
 /**
  * The number of fixed moments of a second at which workers send short heartbeats, by their clocks. Heartbeats that are sent at the same
- * moment share reads and writes, and cost a dispatcher a third of the time that separate heartbeats cost. If clocks disagree, only this
- * gain is lost.
+ * moment share reads and writes, and cost a dispatcher a third of the time of separate heartbeats. Clocks that disagree only reduce this
+ * gain.
  */
 const heartbeatMoments = 20;
 
@@ -40,7 +41,7 @@ export class Heartbeat {
   #requestHandledAt = Number.NEGATIVE_INFINITY;
   #soonMs = defaultSoonMs;
 
-  /** @param countBusySlots returns the slots in use. Any other change of the announcement needs a call of `announce` */
+  /** @param countBusySlots returns the number of slots in use. Any other change of the announcement needs a call of `announce` */
   constructor(
     broker: Broker,
     worker: WorkerAddress,
@@ -76,7 +77,7 @@ export class Heartbeat {
     this.#soonTimer ??= setTimeout(() => this.#sendShort(), this.#soonMs);
   }
 
-  /** Sends the announcement within a moment, because a dispatcher has missed the last one. Does so four times a second at most. */
+  /** Sends the announcement within a moment, because a dispatcher has missed the last one. Sends it at most four times a second. */
   announceSoon(): void {
     if (this.#announceTimer) return;
     const waitMs = Math.max(
@@ -98,7 +99,10 @@ export class Heartbeat {
     this.#broker.publish(this.#subject, goodbye);
   }
 
-  /** Schedules the next heartbeat for this worker's moment of the second. It is sent within 1.25 seconds, even if the clock is changed. */
+  /**
+   * Schedules the next heartbeat for this worker's moment of the second. The heartbeat is sent within 1.25 seconds, even if the clock is
+   * changed.
+   */
   #schedule(): NodeJS.Timeout {
     const sinceMomentMs = (Date.now() + heartbeatMs - this.#momentMs) % heartbeatMs;
     const untilMomentMs = heartbeatMs - sinceMomentMs;

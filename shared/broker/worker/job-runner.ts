@@ -23,12 +23,14 @@ import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 const quietMs = 2_500;
 
 /**
- * The same limit shortly after a reconnect, when only the next frame or keep-alive shows the dispatcher that earlier frames are missing.
+ * The limit that replaces `quietMs` shortly after a reconnect. At that time, only the next frame or keep-alive shows the dispatcher that
+ * earlier frames are missing.
  */
 const quietAfterReconnectMs = 400;
 
 /**
- * Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers them if no client waits any more.
+ * Milliseconds between the keep-alives of a job that sends frames all the time. The dispatcher answers a keep-alive if no client waits any
+ * more.
  */
 const keepAliveIntervalMs = 5_000;
 
@@ -36,7 +38,7 @@ interface RunningJob {
   controller: AbortController;
   writer: ReplyWriter;
   contact: DispatcherContact;
-  /** Whether no sweep has seen the job yet. */
+  /** Whether no sweep has checked the job yet. */
   isNew: boolean;
 }
 
@@ -56,13 +58,13 @@ export interface JobRunnerOptions {
   /** The memory budget from which the bodies of jobs are reserved. */
   bodies: MemoryBudget;
   contacts: DispatcherContacts;
-  /** Milliseconds for which jobs go on while the broker or their dispatcher is out of reach. Their frames are kept during that time. */
+  /** Milliseconds for which jobs continue while the broker or their dispatcher is out of reach. Their frames are kept during that time. */
   outOfReachMs: number;
   /** Called when a job has ended and its slot is free. */
   onFreed: () => void;
 }
 
-/** Runs the jobs that were granted or offered to a worker: passes them to the handler, and their answers to their dispatchers. */
+/** Runs the jobs that were granted or offered to a worker: passes each job to the handler, and sends the answer to the job's dispatcher. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
@@ -81,8 +83,8 @@ export class JobRunner {
 
   /**
    * Runs a job. `onFreed` is called when the job has ended.
-   * @param isOffered whether the job was offered, so that the dispatcher does not know yet that the worker has accepted it. A keep-alive
-   * tells the dispatcher before the handler is called, because the handler may kill this process
+   * @param isOffered whether the job was offered. The dispatcher then does not know yet that the worker has accepted the job. A keep-alive
+   * tells it before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
     const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
@@ -101,7 +103,7 @@ export class JobRunner {
     });
     this.#running.set(id, { controller, writer, contact, isNew: true });
     if (isOffered) writer.sendKeepAlive();
-    // In the next turn of the event loop, the messages that this turn has published are with the operating system.
+    // By the next turn of the event loop, the operating system has the messages that this turn has published.
     const confirmation = isOffered ? setImmediate() : undefined;
     const trace = this.#beginTrace(grant);
     const request = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
@@ -130,7 +132,7 @@ export class JobRunner {
           log.info({ ...logFields, ms: computeElapsedMs(startedAt) }, 'job cancelled');
           return;
         }
-        const routerError = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        const routerError = toRouterError(controller.signal.aborted ? controller.signal.reason : error);
         recordEnd('failed', routerError.code);
         log.warn({ ...logFields, ms: computeElapsedMs(startedAt), code: routerError.code, err: error }, 'job failed');
         writer.fail(routerError);
@@ -189,9 +191,9 @@ export class JobRunner {
   }
 
   /**
-   * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If instead
-   * the broker says that the dispatcher is not subscribed, it may have been killed or lost its connection. The job then goes on for
-   * `outOfReachMs`.
+   * Handles the answer to a keep-alive. A dispatcher that answers does not wait for the job any more, so the job is cancelled. If the
+   * dispatcher is not subscribed, the broker answers instead. The dispatcher may then have been killed or have lost its connection, so the
+   * job continues for `outOfReachMs`.
    */
   onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
@@ -221,13 +223,15 @@ export class JobRunner {
       if (!isJustReconnected) job.writer.dropConfirmed(now);
     }
     // After a reconnect, a keep-alive shows the dispatcher that it misses the end of an answer. The ends of later answers are kept for
-    // dispatchers that were out of reach for longer, and that request them.
+    // dispatchers that were out of reach for longer and then request them.
     if (isJustReconnected) for (const writer of this.#finished.findEndedBefore(connectedSince)) writer.sendKeepAlive();
     else this.#finished.dropOld(now);
   }
 }
 
-/** Splits a granted body into the request's body, and the client's part of the answer, if an answer is to be continued. */
+/**
+ * Splits a granted body into the request's body and, if an answer is to be continued, the part of the answer that the client already has.
+ */
 function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'body' | 'relayed'> {
   if (relayedBytes === undefined) return { body };
   const end = Math.max(0, body.length - relayedBytes);
@@ -237,7 +241,7 @@ function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'bod
 /** The abort reason of a job that ends without an error for its dispatcher. */
 const cancelReason = new Error('cancelled');
 
-function asRouterError(error: unknown): RouterError {
+function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
   return new RouterError('internal', 'The worker failed.', { cause: error });
 }

@@ -20,22 +20,22 @@ const heartbeatTimeoutMs = pullHeartbeatMs + 2_000;
 const quietPullTimeoutMs = pullExpiryMs + 3_000;
 
 /** Milliseconds within which the server must answer a pull that does not wait. */
-const scanAnswerMs = 1_000;
+const scanTimeoutMs = 1_000;
 
 /**
- * Milliseconds within which a dispatcher must confirm a waiting pull. If it takes longer, the worker requests the lanes again, so that
- * another dispatcher replaces this one, which may hang.
+ * Milliseconds within which a dispatcher must confirm a waiting pull. If it takes longer, it may hang, and the worker requests the lanes
+ * again, so that another dispatcher replaces it.
  */
-const confirmMs = 1_000;
+const confirmTimeoutMs = 1_000;
 
 /**
- * Maximum milliseconds for which a lane whose pulls the server does not answer keeps the worker from accepting offers. The time is short,
- * because a cluster of servers may be without a leader for long.
+ * Maximum milliseconds for which a lane keeps the worker from accepting offers while the server answers no pull of the lane. The time is
+ * short, because a cluster of servers may be without a leader for long.
  */
 const maxUnreadableMs = 500;
 
 /**
- * The state of one lane as the worker sees it.
+ * The state of one lane as the worker sees it:
  *
  * - `empty`: no pull is under way.
  * - `scanning`: a pull is under way that does not wait at the server.
@@ -54,7 +54,7 @@ export class LanePull {
   #deadline = Number.POSITIVE_INFINITY;
   #isConfirmed = false;
   /**
-   * Since when the server has answered no pull, even if a dispatcher has made the lane again meanwhile; undefined while the server answers.
+   * When the server stopped answering pulls, even if a dispatcher has made the lane again meanwhile; undefined while the server answers.
    */
   #unreadableSince: number | undefined = performance.now();
 
@@ -66,7 +66,9 @@ export class LanePull {
     return this.#state;
   }
 
-  /** The number of the last pull; 0 if there is none. Earlier pulls may still wait at the server; answers to them have other numbers. */
+  /**
+   * The number of the last pull; 0 if there is none. Earlier pulls may still wait at the server. The answers to them have other numbers.
+   */
   get number(): number {
     return this.#number;
   }
@@ -76,7 +78,10 @@ export class LanePull {
     return this.#state === 'waiting' && this.#isConfirmed;
   }
 
-  /** Whether the worker need not expect a ticket of this lane first: a pull waits for one, or the lane has been unreadable for a while. */
+  /**
+   * Whether the worker may take offers without passing over a ticket of this lane: a pull waits for a ticket, or the lane has been
+   * unreadable for a while.
+   */
   hasNoTickets(now: number): boolean {
     return (
       this.#state === 'waiting' ||
@@ -93,7 +98,7 @@ export class LanePull {
     this.#number = number;
     this.#isConfirmed = false;
     this.#openTickets += batch;
-    this.#deadline = performance.now() + (state === 'scanning' ? scanAnswerMs : confirmMs);
+    this.#deadline = performance.now() + (state === 'scanning' ? scanTimeoutMs : confirmTimeoutMs);
   }
 
   /**
@@ -102,7 +107,7 @@ export class LanePull {
    */
   recordTicket(): boolean {
     this.#unreadableSince = undefined;
-    // The ticket belongs to a pull that counts as lost and still waits at the server.
+    // If no ticket was expected, the ticket belongs to a pull that counts as lost and still waits at the server.
     if (this.#openTickets === 0) return false;
     this.#openTickets -= 1;
     return this.#openTickets === 0;
@@ -137,7 +142,7 @@ export class LanePull {
     this.#state = 'empty';
   }
 
-  /** Records that the lane cannot be read, and forgets its pulls. */
+  /** Records that the lane cannot be read, and drops the state of its pulls. */
   markBroken(): void {
     this.#state = 'broken';
     this.#unreadableSince ??= performance.now();
@@ -153,8 +158,8 @@ export class LanePull {
 }
 
 /**
- * Returns the order in which one scan goes through the lanes. Most scans begin with high. One scan in four begins with normal and one in
- * sixteen with low, so that no class starves behind a backlog of a higher class.
+ * Computes the order in which a scan goes through the lanes. Most scans begin with `high`. One scan in four begins with `normal`, and one
+ * in sixteen with `low`, so that no class starves behind a backlog of a higher class.
  * @param scanNumber the number of the scan, counted from 1
  */
 export function computeScanOrder(scanNumber: number): PriorityClass[] {

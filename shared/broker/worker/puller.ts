@@ -14,6 +14,7 @@ const heartbeatStatus = 100;
 /** Milliseconds between two requests for lanes that cannot be read. */
 const laneRequestIntervalMs = 250;
 
+/** Milliseconds between two checks for overdue pulls. */
 const sweepMs = 500;
 
 export interface PullerOptions {
@@ -29,11 +30,11 @@ export interface PullerOptions {
 }
 
 /**
- * Pulls tickets for one worker. It replaces the consumer of NATS' library, because it recovers from a restart of the broker at once, and
- * never takes more tickets than there are free slots.
+ * Pulls tickets for one worker. The puller replaces the consumer of NATS' library, because the puller recovers from a restart of the broker
+ * at once, and never takes more tickets than there are free slots.
  *
  * While a slot is free, the puller scans the lanes in which tickets came, with pulls that do not wait. It scans them in the order of
- * classes, so that a backlog drains in that order. When all lanes are empty, it waits in all of them at once, for one ticket in each.
+ * classes, so that a backlog drains in that order. When all lanes are empty, it waits in all lanes at once, for one ticket in each.
  */
 export class Puller {
   readonly #broker: PullerOptions['broker'];
@@ -46,7 +47,9 @@ export class Puller {
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
   #ingress = '';
-  /** Set for a while after the worker has requested its lanes, whether or not a dispatcher has answered. */
+  /**
+   * The timer of the last request for the lanes; undefined when the next request may be sent. It runs even after a dispatcher has answered.
+   */
   #laneRequest: NodeJS.Timeout | undefined;
   #pulls = 0;
   #scans = 0;
@@ -110,7 +113,7 @@ export class Puller {
     const { subjects } = this.#broker;
     const subject = subjects.ack(this.#ingress, this.#worker);
     const ack = encodeAck({ ticket: ackSubject, as });
-    // A ticket that goes back is sent at once, because another worker waits for it.
+    // A ticket that is given back is sent at once, because another worker waits for it.
     if (as === 'back') this.#broker.publish(subject, ack);
     else this.#broker.publishUnhurried(subject, ack);
   }
@@ -139,20 +142,21 @@ export class Puller {
   }
 
   /**
-   * Stops using a dispatcher that has fallen silent. Pulls that the dispatcher should have passed on are lost; pulls that wait at the
-   * server already go on.
-   * @param next the dispatcher that passes pulls on from now on; if undefined, the worker requests its lanes again to find one
+   * Stops using a dispatcher that has fallen silent. Pulls that the dispatcher should have passed on are lost. Pulls that already wait at
+   * the server continue.
+   * @param nextIngress the dispatcher that passes pulls on from now on; if undefined, the worker requests its lanes again to find a
+   * dispatcher
    */
-  replaceDispatcher(ingress: string, next: string | undefined): void {
+  replaceDispatcher(ingress: string, nextIngress: string | undefined): void {
     if (ingress !== this.#ingress) return;
-    if (next !== undefined) this.#ingress = next;
+    if (nextIngress !== undefined) this.#ingress = nextIngress;
     this.#scanOrder = [];
     for (const pull of this.#lanes.values()) {
       if (pull.isConfirmed) continue;
       pull.markBroken();
-      if (next !== undefined) pull.markEmpty();
+      if (nextIngress !== undefined) pull.markEmpty();
     }
-    if (next === undefined && this.#laneRequest === undefined) this.#requestLanes();
+    if (nextIngress === undefined && this.#laneRequest === undefined) this.#requestLanes();
     this.pullIfFree();
   }
 
@@ -196,7 +200,7 @@ export class Puller {
     if (freeSlots > 0) this.#wait();
   }
 
-  /** Handles that the pulls of a lane will deliver no further ticket. */
+  /** Handles a lane whose pulls will deliver no further ticket. */
   #onExhausted(pull: LanePull): void {
     const wasScanned = pull.state === 'scanning';
     pull.markEmpty();
@@ -259,7 +263,7 @@ export class Puller {
     const answerMs = await this.#broker.roundTripMs();
     this.#isRepairing = false;
     if (this.#isClosed || answerMs === undefined) return;
-    // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
+    // The broker keeps the order, so everything that the server sent before its answer has arrived by now.
     for (const pull of this.#findOverdue()) this.#repair(pull);
   }
 }

@@ -10,12 +10,12 @@ export interface SentFrame {
 }
 
 /**
- * Keeps the last frames of one answer, so that frames that were lost can be sent again: those that may not have reached the dispatcher, but
- * a mebibyte at most. While the dispatcher may be out of reach, only the memory that all answers share limits them.
+ * Keeps the last frames of one answer, so that lost frames can be sent again. Keeps only frames that may not have reached the dispatcher,
+ * and at most a mebibyte of them. While the dispatcher may be out of reach, only the memory that all answers share limits them.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;
-  readonly #frames: { kind: FrameKind; kept: KeptFrame; at: number }[] = [];
+  readonly #frames: { kind: FrameKind; kept: KeptFrame; sentAt: number }[] = [];
   #firstSeq = 0;
   #bytes = 0;
 
@@ -33,7 +33,7 @@ export class ReplyTail {
    * @param isDoubtful whether the dispatcher may be out of reach
    */
   add(kind: FrameKind, payload: Uint8Array, now: number, confirmedTime: number, isDoubtful: boolean): void {
-    this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
+    this.#frames.push({ kind, kept: this.#memory.keep(payload), sentAt: now });
     this.#bytes += payload.length;
     this.#dropFrames(confirmedTime, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
@@ -50,7 +50,7 @@ export class ReplyTail {
 
   /** Whether a kept frame was sent at or after a time. */
   hasFrameSince(time: number): boolean {
-    return (this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= time;
+    return (this.#frames.at(-1)?.sentAt ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
   /** Returns the frames from the number `seq` on; undefined if one of them is not kept any more. */
@@ -61,7 +61,7 @@ export class ReplyTail {
 
   #dropFrames(oldest: number, maxBytes: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
-      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOverfull) break;
+      if (first.sentAt >= oldest && this.#bytes <= maxBytes && !this.#memory.isOverfull) break;
       this.#bytes -= first.kept.length;
       first.kept.release();
       this.#firstSeq += 1;

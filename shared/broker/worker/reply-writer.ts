@@ -13,7 +13,7 @@ import { ReplyTail } from './reply-tail.ts';
 /** Maximum bytes of a data frame, below NATS' payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** The pieces of a stream do not wait for the end of the coalescing window any longer when they reach this many bytes together. */
+/** Waiting pieces of a stream are sent before the end of the coalescing window when they reach this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 const emptyBytes = new Uint8Array(0);
@@ -21,7 +21,7 @@ const emptyBytes = new Uint8Array(0);
 export interface ReplyWriterOptions {
   /** The reply subject of the grant, before kind and number. */
   subject: string;
-  /** The subject at which the dispatcher answers keep-alives if no client waits for this answer any more. */
+  /** The subject at which the dispatcher answers keep-alives when no client waits for this answer any more. */
   aliveInbox: string;
   /** Whether the client gets the pieces as they arrive. */
   stream: boolean;
@@ -32,14 +32,14 @@ export interface ReplyWriterOptions {
 }
 
 /**
- * Turns the pieces of one answer into numbered frames.
+ * Sends the pieces of one answer as numbered frames.
  *
  * The first piece of a stream leaves at once, ahead of waiting frames of other answers. Later pieces that follow each other within the
- * coalescing window are sent in one frame. In bursts, this saves work of the broker and the dispatcher, and it delays no piece by more than
- * the window. Later frames also wait a few milliseconds for frames of other answers, because waking the broker and the dispatcher for each
- * frame costs more than relaying it.
+ * coalescing window are sent in one frame. In bursts, this saves work of the broker and the dispatcher, and no piece is delayed by more
+ * than the window. Later frames also wait a few milliseconds for frames of other answers, because waking the broker and the dispatcher for
+ * each frame costs more than relaying it.
  *
- * The pieces of an answer that is not streamed are sent at its end, in the end frame if they fit.
+ * The pieces of an answer that is not streamed are sent at its end. If they fit into the end frame, they are sent in it.
  */
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
@@ -94,7 +94,7 @@ export class ReplyWriter implements Reply {
 
   /** See `Reply`. There is always room while the dispatcher is in reach, because frames are then confirmed within about a second. */
   room(): Promise<void> | undefined {
-    return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
+    return this.#isDoubtful(performance.now()) ? this.#memory.waitForRoom() : undefined;
   }
 
   /** Whether a frame other than a keep-alive was sent. */
@@ -125,7 +125,7 @@ export class ReplyWriter implements Reply {
     return { sinceFrameMs: now - this.#lastSentAt, sinceKeepAliveMs: now - this.#lastKeepAliveAt };
   }
 
-  /** Sends a keep-alive with the number of the next frame. The dispatcher replies only if it does not wait for the answer any more. */
+  /** Sends a keep-alive with the number of the next frame. The dispatcher answers only if it does not wait for the job any more. */
   sendKeepAlive(): void {
     this.#lastKeepAliveAt = performance.now();
     this.#contact.recordSent();
@@ -144,15 +144,15 @@ export class ReplyWriter implements Reply {
     return true;
   }
 
-  /** Sends the pieces that wait, and the end of the answer. */
+  /** Sends the waiting pieces and the end of the answer. */
   end(end: JobEnd): void {
-    const last = this.#takeHeld();
+    const last = this.#takeHeldPieces();
     if (last.length > maxFrameBytes) this.#sendData(last);
     this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? emptyBytes : last));
     this.close();
   }
 
-  /** Sends the pieces of a stream that wait, and the error that ended the answer. */
+  /** Sends the waiting pieces of a stream, and the error that ended the answer. */
   fail(error: RouterError): void {
     if (this.#stream) this.#flush();
     const facts = error instanceof CannotContinue ? { cannotContinue: error.failure } : {};
@@ -160,7 +160,7 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Drops the pieces that wait, and ignores further ones. */
+  /** Drops the waiting pieces, and ignores further ones. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -168,12 +168,12 @@ export class ReplyWriter implements Reply {
   }
 
   #flush(): void {
-    const bytes = this.#takeHeld();
+    const bytes = this.#takeHeldPieces();
     if (bytes.length > 0) this.#sendData(bytes);
     this.#windowEndsAt = this.#lastSentAt + this.#coalesceMs;
   }
 
-  #takeHeld(): Uint8Array {
+  #takeHeldPieces(): Uint8Array {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const [first] = this.#heldPieces;

@@ -8,7 +8,7 @@ import { derivePoolToken } from '../contract/pool-token.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { ownContract, includesVersion, type ContractRange } from '../contract/contract-range.ts';
-import { announceAgain } from '../contract/heartbeats.ts';
+import { announceAgainPayload } from '../contract/heartbeats.ts';
 import { countTicketSlots } from '../contract/pull.ts';
 import { parseGrantToken } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
@@ -45,7 +45,7 @@ export class Worker {
   #claimCount = 0;
   #isStopping = false;
   #isDrained = false;
-  /** Whether the worker begins no job any more, not even a granted one. */
+  /** Whether the worker begins no further job, not even a granted one. */
   #hasEnded = false;
   #onIdle: (() => void) | undefined;
 
@@ -97,7 +97,7 @@ export class Worker {
     );
     const onGrant = (grant: Grant, body: Buffer): void => this.#beginJob(grant, body);
     const onClaimCount = (count: number): void => void (this.#claimCount = count);
-    const tickets = {
+    const claimerOptions = {
       broker,
       log,
       worker: address,
@@ -110,7 +110,7 @@ export class Worker {
       onClaimCount,
       onClaimEnd: onFreed,
     };
-    this.#tickets = new TicketClaimer({ ...tickets, countFreeSlots: () => this.#countFreeSlots() }, this.#pool);
+    this.#tickets = new TicketClaimer({ ...claimerOptions, countFreeSlots: () => this.#countFreeSlots() }, this.#pool);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#cleanups = [
       ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
@@ -140,7 +140,7 @@ export class Worker {
     };
   }
 
-  /** Changes what the worker announces, and announces the change at once. `reason` and `resumesAt` are removed unless they are given. */
+  /** Changes the announcement, and sends it at once. `reason` and `resumesAt` are removed unless `change` contains them. */
   update(change: Partial<WorkerFacts>): void {
     if (this.#facts.accepting && change.accepting === false) this.#options.meter.countStop();
     this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
@@ -153,13 +153,13 @@ export class Worker {
   }
 
   /**
-   * Stops taking new jobs, and waits at most `ms` milliseconds until the running jobs have ended. Then ends the remaining jobs with the
-   * error `shutting_down`.
+   * Stops taking new jobs, and waits at most `timeoutMs` milliseconds until the running jobs have ended. Then ends the remaining jobs with
+   * the error `shutting_down`.
    */
-  async drain(ms: number): Promise<void> {
+  async drain(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     this.#heartbeat.announce();
-    if (this.busy > 0) await this.#waitUntilIdle(ms);
+    if (this.busy > 0) await this.#waitUntilIdle(timeoutMs);
     this.#hasEnded = true;
     this.#jobs.endAll(createRestartError());
     // The errors of the ended jobs still have to be sent.
@@ -174,10 +174,10 @@ export class Worker {
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
-  async #waitUntilIdle(ms: number): Promise<void> {
+  async #waitUntilIdle(timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onIdle = resolve;
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, timeoutMs);
     await promise;
     clearTimeout(timer);
   }
@@ -216,7 +216,8 @@ export class Worker {
   // ---- tickets and claims
 
   /**
-   * Handles a message that came to the inbox. A ticket has the subject to which it was published; all others have a subject of the inbox.
+   * Handles a message that came to the inbox. A ticket has the subject to which it was published; all other messages have a subject of the
+   * inbox.
    */
   #onInbox(message: Msg, inboxLength: number): void {
     const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
@@ -231,8 +232,8 @@ export class Worker {
   }
 
   /**
-   * Accepts an offered job if a slot is free for it and the worker waits for tickets in all its lanes. Otherwise requests may wait in a
-   * lane, and they come first. A refusal is an empty frame.
+   * Accepts an offered job if a slot is free for it and the worker waits for tickets in all its lanes. Otherwise, requests may wait in a
+   * lane and come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
     const hasRoom =
@@ -251,15 +252,17 @@ export class Worker {
     this.#tickets.giveBack(grant, createRestartError());
   }
 
-  /** Handles that a slot has become free, or that a claim has become a job. */
+  /** Handles a slot that has become free, or a claim that has become a job. */
   #onSlotFreed(): void {
     if (this.busy === 0) this.#onIdle?.();
-    // The worker was full until now. Dispatchers that do not know better would send requests to other tiers.
+    // The worker was full until now. Without a report, dispatchers would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendShortSoon();
     this.#tickets.puller.pullIfFree();
   }
 
-  /** Cancels the job of a grant. It is not named by its own id, because the same job may run here again in another attempt. */
+  /**
+   * Cancels the job of a grant. The message names the grant instead of the job, because the same job may run here again in another attempt.
+   */
   #onCancel(payload: Uint8Array): void {
     const grant = parseGrantToken(Buffer.from(payload).toString());
     if (!this.#jobs.cancel(grant)) this.#tickets.claimer.dropGrant(grant);
@@ -267,17 +270,17 @@ export class Worker {
 
   /**
    * Answers a dispatcher that misses the announcement or frames, or that has received no frame for long. While the job's body is still on
-   * its way, there are no frames yet, and the answer is a keep-alive.
+   * its way, there are no frames yet, and a keep-alive is the answer.
    */
   #onRetransmit(payload: Uint8Array): void {
     const text = Buffer.from(payload).toString();
-    if (text === announceAgain) return this.#heartbeat.announceSoon();
+    if (text === announceAgainPayload) return this.#heartbeat.announceSoon();
     const [reply = '', from = ''] = text.split(' ');
     if (this.#tickets.claimer.isReceiving(parseGrantToken(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }
 
-  /** Handles an operator's command to drain or undrain the worker. Running jobs go on. A restart ends the drain. */
+  /** Handles an operator's command to drain or undrain the worker. Running jobs continue. A restart of the worker ends the drain. */
   #onDrain(payload: Uint8Array): void {
     const command = Buffer.from(payload).toString();
     if (command !== 'drain' && command !== 'undrain') return;

@@ -29,7 +29,7 @@ export interface TicketClaimerOptions {
   onGrant: (grant: Grant, body: Buffer) => void;
   /** Called with the number of claims under way when it changes. Each claim uses a slot. */
   onClaimCount: (count: number) => void;
-  /** Called when a claim has ended: its slot is free, or its job uses the slot from now on. */
+  /** Called when a claim has ended: its slot is free, or its job now uses the slot. */
   onClaimEnd: () => void;
 }
 
@@ -67,7 +67,7 @@ export class TicketClaimer {
   onTicket({ data, subject }: Msg, ackSubject: string): void {
     const { contract, contacts, countFreeSlots } = this.#options;
     const hasFreeSlot = countFreeSlots() > 0;
-    // The slot is reserved before the puller is told of the ticket, because the puller may then pull more tickets.
+    // The slot is reserved before the puller records the ticket, because the puller may then pull more tickets.
     this.#addClaims(1);
     const isOfOwnPool = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
@@ -99,7 +99,7 @@ export class TicketClaimer {
     this.puller.replaceDispatcher(ingress, this.#options.contacts.findLastActive());
   }
 
-  /** Gives a job that this worker has not begun back to its dispatcher, so that another worker gets it. */
+  /** Gives a job back that this worker has not begun, so that its dispatcher gives it to another worker. */
   giveBack({ reply }: Grant, error: RouterError): void {
     this.#options.broker.publish(`${reply}.x.0`, encodeError(error, { unbegun: true }));
   }

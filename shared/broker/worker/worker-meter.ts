@@ -2,7 +2,7 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClaimOutcome } from './claimer.ts';
 
-/** A job that has ended, as its worker has measured it. */
+/** A worker's measurements of an ended job. */
 export interface MeteredJob {
   format: string;
   operation: Operation;
@@ -14,7 +14,7 @@ export interface MeteredJob {
   ms: number;
 }
 
-/** Counts what a worker does. Each call costs no more than a few additions. */
+/** Counts the claims, offers, jobs and stops of a worker. Each call costs no more than a few additions. */
 export interface WorkerMeter {
   /** Counts a claim that has ended, with the milliseconds since the worker took its ticket. */
   countClaim(outcome: ClaimOutcome['kind'], ms: number): void;

@@ -16,7 +16,7 @@ export interface WorkerFacts {
   slots: number;
   /** Whether the worker takes jobs. */
   accepting: boolean;
-  /** Why the worker takes no jobs, or few, see `Announcement`. */
+  /** The reason why the worker takes no jobs, or fewer than usual, see `Announcement`. */
   reason?: string | undefined;
   /** When the worker takes jobs again, in milliseconds since 1970; undefined if that is unknown. The worker may take jobs earlier. */
   resumesAt?: number | undefined;
@@ -42,8 +42,8 @@ export interface WorkerOptions extends WorkerFacts {
   memory?: FrameMemory;
   /** The memory budget for bodies of jobs. Default: no limit. */
   bodies?: MemoryBudget;
-  /** Milliseconds for which jobs go on while the broker or their dispatcher is out of reach. Default: a minute. */
+  /** Milliseconds for which jobs continue while the broker or their dispatcher is out of reach. Default: a minute. */
   outOfReachMs?: number;
-  /** The versions of the contract that the worker speaks. Default: those of this release. */
+  /** The versions of the contract that the worker speaks. Default: the versions of this release. */
   contract?: ContractRange;
 }

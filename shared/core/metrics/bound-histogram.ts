@@ -15,7 +15,7 @@ export interface BoundObservations {
 
 interface Cell<Label extends string> {
   labels: LabelValues<Label>;
-  /** Values in each bucket alone, not cumulative; the last bucket is for values above all bounds. */
+  /** The number of values in each bucket alone, not cumulative. The last bucket is for values above all bounds. */
   counts: number[];
   sum: number;
 }
@@ -54,16 +54,16 @@ export class BoundHistogram<Label extends string = string> extends Histogram<Lab
 
   /** Called by the library's registry. The library's declarations lack this method, which its own `get` uses. */
   async getForPromString(): Promise<object> {
-    const values = this.#cells.flatMap((cell) => this.#valuesOf(cell));
+    const values = this.#cells.flatMap((cell) => this.#listValues(cell));
     return { name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' };
   }
 
-  #valuesOf({ labels: sharedLabels, counts, sum }: Cell<Label>): object[] {
+  #listValues({ labels: sharedLabels, counts, sum }: Cell<Label>): object[] {
     const name = this.#name;
     let count = 0;
-    const buckets = counts.map((each, at) => {
-      count += each;
-      const le = this.#bounds[at] ?? '+Inf';
+    const buckets = counts.map((bucketCount, index) => {
+      count += bucketCount;
+      const le = this.#bounds[index] ?? '+Inf';
       return { metricName: `${name}_bucket`, labels: { le }, sharedLabels, value: count };
     });
     return [

@@ -2,8 +2,8 @@
 export const otherName = 'other';
 
 /**
- * Limits the number of values of one label. The first names are kept, later names become `other`. Names come from workers, which may
- * announce hundreds of names, or new names every day; each name would occupy memory for the life of the process.
+ * Limits the number of values of one label. The first names are kept; later names become `other`. Names come from workers, which may
+ * announce hundreds of names, or new names every day. Each name would occupy memory for the life of the process.
  */
 export class BoundedNames {
   readonly #names = new Set<string>();

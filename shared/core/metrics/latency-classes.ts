@@ -17,11 +17,13 @@ export interface Percentiles {
 /** Computes the percentiles of times that were counted by class; undefined if there are none. */
 export function computePercentiles(counts: readonly number[]): Percentiles | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  return total === 0 ? undefined : { p50: quantile(counts, total * 0.5), p95: quantile(counts, total * 0.95) };
+  return total === 0
+    ? undefined
+    : { p50: computeQuantile(counts, total * 0.5), p95: computeQuantile(counts, total * 0.95) };
 }
 
 /** Returns the value below which `rank` values lie, assuming an even spread within each class. */
-function quantile(counts: readonly number[], rank: number): number {
+function computeQuantile(counts: readonly number[], rank: number): number {
   let below = 0;
   for (const [index, count] of counts.entries()) {
     if (below + count >= rank && count > 0) {

@@ -12,7 +12,7 @@ export class RecentSums {
     this.#units = Array.from({ length: length + 1 }, () => -1);
   }
 
-  /** Adds an amount to a unit; units are numbered since 1970. Does nothing for a unit that is older than all kept units. */
+  /** Adds an amount to the sum of a unit. Units are numbered since 1970. Does nothing for a unit that is older than all kept units. */
   add(unit: number, amount: number): void {
     const place = unit % this.#sums.length;
     const storedUnit = this.#units[place] ?? -1;
@@ -27,15 +27,15 @@ export class RecentSums {
   /** Returns the sums of the units before this one, oldest first. */
   sumsBefore(unit: number): number[] {
     const keptUnits = this.#sums.length - 1;
-    return Array.from({ length: keptUnits }, (_, index) => this.#at(unit - keptUnits + index));
+    return Array.from({ length: keptUnits }, (_, index) => this.#getSum(unit - keptUnits + index));
   }
 
   /** Returns the sum of this unit and of all kept units before it. */
   totalUpTo(unit: number): number {
-    return this.sumsBefore(unit).reduce((sum, value) => sum + value, this.#at(unit));
+    return this.sumsBefore(unit).reduce((sum, value) => sum + value, this.#getSum(unit));
   }
 
-  #at(unit: number): number {
+  #getSum(unit: number): number {
     const place = unit % this.#sums.length;
     return this.#units[place] === unit ? (this.#sums[place] ?? 0) : 0;
   }

@@ -24,22 +24,22 @@ export function registerReleaseGauge(registry: Registry, service: string): void 
 }
 
 /**
- * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or undefined
- * if there is no answer, or the server does not do its work; it settles within about a second and never rejects. It returns undefined, not
- * a promise, while the process has not connected to that server yet.
+ * The servers that a process depends on, by name. Each function pings one server and resolves with the round trip in milliseconds, or with
+ * undefined if the server does not answer or does not work. It settles within about a second and never rejects. While the process has not
+ * connected to that server yet, the function returns undefined instead of a promise.
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
 
-/** Adds gauges that say whether and how fast each dependency answers. The dependencies are pinged when the metrics are scraped. */
+/** Adds gauges that show whether and how fast each dependency answers. The dependencies are pinged when the metrics are scraped. */
 export function registerDependencyGauges(registry: Registry, dependencies: Dependencies): void {
   const labelNames = ['dependency'] as const;
   const registers = [registry];
-  let pinging: Promise<void> | undefined;
+  let currentPing: Promise<void> | undefined;
   const collect = (): Promise<void> => {
-    pinging ??= pingAll().finally(() => {
-      pinging = undefined;
+    currentPing ??= pingAll().finally(() => {
+      currentPing = undefined;
     });
-    return pinging;
+    return currentPing;
   };
   const up = new Gauge({
     name: 'rtr_dependency_up',

@@ -28,7 +28,8 @@ import {
 } from './tracing.ts';
 import { WaitingMessages } from './waiting-messages.ts';
 
-const sendEveryMs = 1_000;
+/** Milliseconds between two batches of spans. */
+const sendIntervalMs = 1_000;
 
 /** Maximum spans that wait to be sent; further spans are dropped, for instance while the collector is down. */
 const maxQueued = 4_096;
@@ -37,7 +38,7 @@ const maxQueued = 4_096;
 const shutdownMs = 2_000;
 
 /** Minimum milliseconds between two log lines about spans that cannot be sent. */
-const logEveryMs = 60_000;
+const logIntervalMs = 60_000;
 
 /** Maximum characters of an attribute's value, except messages, because clients choose model names of any length. */
 const maxValueLength = 256;
@@ -51,8 +52,8 @@ const kinds: Readonly<Record<SpanKind, Kinds>> = {
 };
 
 /**
- * Starts tracing with OpenTelemetry. Spans go by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are passed
- * explicitly, so no library is patched and no async context is kept.
+ * Starts tracing with OpenTelemetry. Spans are sent by OTLP over HTTP to the collector that OpenTelemetry's variables name. Contexts are
+ * passed explicitly, so no library is patched and no async context is kept.
  * @throws ConfigError for an unknown sampler
  */
 export function startOpenTelemetry({ service, instance, environment, log }: TracingOptions): Tracing {
@@ -66,7 +67,7 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
   const waiting = new WaitingMessages({ bytes: maxWaitingMessageBytes, spans: maxQueued });
   const processor = new BatchSpanProcessor({
     exporter: waiting.wrapExporter(new OTLPTraceExporter()),
-    scheduledDelayMillis: sendEveryMs,
+    scheduledDelayMillis: sendIntervalMs,
     maxQueueSize: maxQueued,
   });
   const provider = new TracerProvider({
@@ -114,12 +115,12 @@ function startSpan(
     child: (childName, childKind, options) =>
       startSpan(parts, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
     rename: (newName) => void span.updateName(newName),
-    set: (more) => void span.setAttributes(toSpanAttributes(more)),
+    set: (attributesToSet) => void span.setAttributes(toSpanAttributes(attributesToSet)),
     setMessages: (messages, onOutcome) => {
       if (span.isRecording()) pendingMessages = [messages, onOutcome];
       else onOutcome('late');
     },
-    fail: (code) => fail(span, code),
+    fail: (code) => markFailed(span, code),
     end: (at) => {
       if (pendingMessages) {
         const [messages, onOutcome] = pendingMessages;
@@ -133,7 +134,7 @@ function startSpan(
   };
 }
 
-function fail(span: Span, code: string): void {
+function markFailed(span: Span, code: string): void {
   span.setAttribute('error.type', code);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
@@ -170,7 +171,7 @@ function logSendErrors(log: TracingOptions['log']): void {
   let loggedAt = -Infinity;
   setGlobalErrorHandler((error) => {
     const now = performance.now();
-    if (now - loggedAt < logEveryMs) return;
+    if (now - loggedAt < logIntervalMs) return;
     loggedAt = now;
     log.warn({ err: error }, 'traces cannot be sent');
   });

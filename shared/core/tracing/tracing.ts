@@ -8,8 +8,8 @@ export const maxMessageBytes = 64 * 1024;
 export const maxWaitingMessageBytes = 16 * 1024 * 1024;
 
 /**
- * The outcome of a span's messages: they wait to be sent with the span (`queued`); there was no room for the messages, or for the span
- * (`full`); or the span had ended (`late`).
+ * The outcome of a span's messages: they wait to be sent with the span (`queued`); there was no room for the messages or for the span
+ * (`full`); or the span had ended already (`late`).
  */
 export type MessagesOutcome = 'queued' | 'full' | 'late';
 
@@ -22,7 +22,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
 /** The kind of a span (OpenTelemetry, "SpanKind"). */
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 
-/** The context of a span as it travels: headers of W3C Trace Context, by name. */
+/** The context of a span that is sent to another process: headers of W3C Trace Context, by name. */
 export interface TraceContext {
   traceparent: string;
   tracestate?: string | undefined;
@@ -37,7 +37,7 @@ export interface SpanOptions {
 export interface TraceSpan {
   /** 32 hexadecimal digits, for log lines. */
   readonly traceId: string;
-  /** The context to send to another process whose spans become children of this span. */
+  /** The context to send to another process, so that its spans become children of this span. */
   readonly context: TraceContext;
   child(name: string, kind: SpanKind, options?: SpanOptions): TraceSpan;
   /** Whether the span will be sent. If not, its attributes need not be computed. */
@@ -67,7 +67,7 @@ export interface Tracing {
 export interface TracingOptions {
   /** The service's name, as in its log lines. */
   service: string;
-  /** The name of this instance among those of the service. */
+  /** The name of this instance, unique among the instances of the service. */
   instance: string;
   environment: Environment;
   log: Pick<Logger, 'warn' | 'info'>;

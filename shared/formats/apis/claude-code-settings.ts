@@ -4,9 +4,9 @@ import { generatesAnswers, type ModelCard } from '../client-api.ts';
 const modelKinds = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
- * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
- * sends headers that name the purpose of each request. The aliases of Claude Code resolve to models that are served. The context window in
- * the settings is the smallest window of the models that Claude Code does not know.
+ * Returns the settings that a signed-in Claude Code reads from the router. With these settings, Claude Code lists the router's models,
+ * sends headers that name the purpose of each request, and resolves its aliases to models that are served. The context window in the
+ * settings is the smallest window of the models that Claude Code does not know.
  */
 export function createClaudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generatesAnswers);
@@ -27,8 +27,8 @@ export function createClaudeCodeSettings(cards: readonly ModelCard[]): object {
 }
 
 /**
- * Returns the newest known model of a kind, judged by its name. If there is none, returns `auto` if it is listed, otherwise the first
- * model.
+ * Returns the newest known model of a kind, judged by its name. Without such a model, returns `auto`, or the first model if `auto` is not
+ * listed.
  */
 function findModelOfKind(models: readonly ModelCard[], kind: string): ModelCard | undefined {
   const knownModels = models.filter((model) => isKnown(model) && model.id.includes(kind));
@@ -36,7 +36,7 @@ function findModelOfKind(models: readonly ModelCard[], kind: string): ModelCard 
   return newest ?? models.find(({ id }) => id === 'auto') ?? models[0];
 }
 
-/** Whether Claude Code knows the context window of a model, because the name of the model begins with `claude-`. */
+/** Whether Claude Code knows the context window of a model. It knows the windows of all models with names that begin with `claude-`. */
 function isKnown({ id }: ModelCard): boolean {
   return id.startsWith('claude-');
 }

@@ -1,8 +1,8 @@
 import { generatesAnswers, type DesktopFacts, type ModelCard } from '../client-api.ts';
 
 /**
- * Returns the configuration that Claude Desktop reads from its `bootstrapUrl` for a person, under the names of its managed settings. Claude
- * Desktop treats an omitted setting as unset, so the answer repeats the sign-in settings.
+ * Returns the configuration for a person. Claude Desktop reads it from its `bootstrapUrl`. The fields have the names of Claude Desktop's
+ * managed settings. An omitted setting counts as unset, so the configuration repeats the sign-in settings.
  */
 export function createDesktopConfiguration(cards: readonly ModelCard[], facts: DesktopFacts): object {
   const { baseUrl, issuer, desktop } = facts;

@@ -2,8 +2,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ModelCard } from '../client-api.ts';
 
 /**
- * The agent instructions for a model that Codex does not know. Codex has no instructions of its own for a model that a server describes, so
- * the description includes them.
+ * The agent instructions in the description of a model. Codex has built-in instructions for its own models, but none for a model that a
+ * server describes.
  */
 const baseInstructions = `You are a coding agent. You work in the user's terminal through Codex, on the files of the working directory.
 

@@ -7,10 +7,10 @@ export interface DiscoveredModel extends ModelCard {
   description: string;
 }
 
-/** Claude Code's model list keeps only ids that contain one of these words. */
+/** Claude Code drops ids from its model list that contain none of these words. */
 const listedId = /claude|anthropic/i;
 
-/** Models whose ids Claude Code would not keep are listed under an alias, which is this prefix followed by their id. */
+/** Prefix of an alias. A model with an id that Claude Code would drop is listed under this prefix followed by the id. */
 const aliasPrefix = 'anthropic/';
 
 /** Whether Claude Code requests the model list. Its other requests have the user agent `claude-cli/…`. */
@@ -24,7 +24,7 @@ export function toDiscoveredModels(cards: readonly ModelCard[]): DiscoveredModel
     ...card,
     id: listedId.test(card.id) ? card.id : aliasPrefix + card.id,
     displayName: card.tiers.length === 0 ? card.id : `${card.id} (${card.tiers.join(', ')})`,
-    description: describe(card),
+    description: describeModel(card),
   }));
 }
 
@@ -33,7 +33,7 @@ export function resolveAlias(name: string): string | undefined {
   return name.startsWith(aliasPrefix) ? name.slice(aliasPrefix.length) : undefined;
 }
 
-function describe({ tiers, contextWindow, tokensPerSecond }: ModelCard): string {
+function describeModel({ tiers, contextWindow, tokensPerSecond }: ModelCard): string {
   const facts = [
     tiers.length === 0 ? 'any model that can serve a request' : `tier ${tiers.join(' or ')}`,
     ...(contextWindow === undefined ? [] : [`${contextWindow.toLocaleString('en')} tokens of context`]),

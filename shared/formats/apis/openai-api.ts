@@ -36,7 +36,7 @@ function toModelObject(card: ModelCard): object {
   };
 }
 
-/** Returns what a model accepts, in the fields of OpenRouter's model list. */
+/** Returns the accepted inputs and parameters of a model, in the fields of OpenRouter's model list. */
 function toAcceptedFields({ capabilities }: ModelCard): object {
   const input = capabilities.includes('vision') ? ['text', 'image'] : ['text'];
   return {

@@ -2,7 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
-/** A batch in terms that do not depend on the API that created it. Times in ms since 1970. */
+/** A batch in terms that do not depend on the API that created it. Times are in ms since 1970. */
 export interface BatchFacts {
   id: string;
   state: 'validating' | 'running' | 'finishing' | 'ended' | 'failed';
@@ -34,15 +34,17 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** When the router tries the lines again; undefined unless the lines wait. */
+  /** The time at which the router tries the lines again; undefined if the lines do not wait. */
   pausedUntil?: number | undefined;
-  /** The reason why the lines wait, in words; undefined unless the lines wait. */
+  /** The reason why the lines wait, in words; undefined if the lines do not wait. */
   pausedFor?: string | undefined;
   /** Whether the lines wait for a worker. The router tries the lines as soon as a worker connects. */
   lacksWorker?: boolean | undefined;
 }
 
-/** Returns when the router tries the lines of a waiting batch again; undefined if it does so now, or as soon as a worker connects. */
+/**
+ * Returns the time at which the router tries a waiting batch again; undefined if that time has come, or if the batch waits for a worker.
+ */
 export function findRetryTime(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
@@ -93,7 +95,7 @@ export type BatchSource =
       windowMs: number;
     };
 
-/** How one API reads the input of batches and writes batches and results, and at which paths. */
+/** How one API reads the input of batches, and writes batches and their results. */
 export interface BatchFormat {
   /** The path of the batches below the API's prefixes. The path of one batch adds its id. */
   path: string;

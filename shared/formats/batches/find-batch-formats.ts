@@ -9,8 +9,8 @@ export interface BatchFormats {
 }
 
 /**
- * The operations whose requests are forms or whose answers are sound. Batches do not support them, because a line and its result are JSON
- * texts.
+ * Operations with forms as requests or sound as answers. Batches do not support them, because the lines of a batch and their results are
+ * JSON.
  */
 const nonTextOperations: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
 const batchOperations = modelOperations.filter((operation) => !nonTextOperations.has(operation));

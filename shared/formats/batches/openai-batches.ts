@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { parseJsonBody } from '../json-request.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findRetryTime, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
 import { readCursor, toOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
@@ -68,13 +68,13 @@ function beginLine(customId: string, requestId: string): string {
 function readCreation(body: Buffer): BatchCreation {
   const parsed = parseJsonBody(body);
   const parsedCreation = creationSchema.safeParse(parsed);
-  if (!parsedCreation.success) throw problemError(findFirstProblem(parsedCreation.error, parsed));
+  if (!parsedCreation.success) throw createProblemError(findFirstProblem(parsedCreation.error, parsed));
   const {
     input_file_id: inputFile,
     endpoint,
     completion_window: window,
     metadata,
-    output_expires_after: after,
+    output_expires_after: outputExpiry,
   } = parsedCreation.data;
   const hours = Number(/^([1-9]\d{0,2})h$/.exec(window)?.[1] ?? 0);
   if (hours < 1 || hours > maxHours)
@@ -82,7 +82,7 @@ function readCreation(body: Buffer): BatchCreation {
       'completion_window',
       `completion_window must be a number of hours from 1h to ${maxHours}h, such as 24h.`,
     );
-  const seconds = after?.seconds;
+  const seconds = outputExpiry?.seconds;
   if (seconds !== undefined && (seconds < 3_600 || seconds > 2_592_000))
     throw createFieldError(
       'output_expires_after.seconds',

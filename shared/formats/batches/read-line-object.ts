@@ -34,7 +34,7 @@ function parseLine(line: Buffer): unknown {
   }
 }
 
-/** Replaces the line breaks of a JSON text by spaces. Valid JSON has line breaks only outside of its strings. */
+/** Replaces the line breaks of a JSON text with spaces. Valid JSON has line breaks only between its tokens. */
 export function toOneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
 }

@@ -12,9 +12,9 @@ export interface TextLine {
 
 /** A listener that is called for a large line before the whole line is in memory. */
 export interface LargeLines {
-  /** Bytes from which a line is large. */
+  /** Minimum bytes of a large line. */
   from: number;
-  /** Called with the line's number when `from` bytes of the line have been read. The rest of the line is read when the promise resolves. */
+  /** Called with the line's number when `from` bytes of the line have been read. The rest is read after the promise resolves. */
   onBegin: (number: number) => Promise<unknown>;
 }
 
@@ -31,7 +31,7 @@ const byteOrderMark = Buffer.from('\uFEFF');
  * line in memory besides the current piece.
  * @param maxBytes maximum bytes of a line
  * @param start offset of the first piece in the text
- * @param largeLines the listener for large lines; undefined for none
+ * @param largeLines the listener for large lines
  * @throws RouterError `body_too_large` for a longer line
  */
 export async function* readLines(
@@ -45,20 +45,20 @@ export async function* readLines(
   let isLarge = false;
   let from = start;
   let number = 0;
-  const addToLine = (rest: Uint8Array): void => {
-    lineBytes += rest.length;
+  const addToLine = (bytes: Uint8Array): void => {
+    lineBytes += bytes.length;
     if (lineBytes > maxBytes) throw new RouterError('body_too_large', `A line is larger than ${maxBytes} bytes.`);
-    lineParts.push(rest);
+    lineParts.push(bytes);
   };
-  const endLine = (length: number): TextLine => {
-    // The bytes are always copied, because a line may be kept for long, and its piece is much larger than most lines.
+  const endLine = (lineFeedBytes: number): TextLine => {
+    // The bytes are always copied. A line without a copy would keep its whole piece in memory, which is much larger than most lines.
     let bytes = Buffer.concat(lineParts);
     if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
       bytes = bytes.subarray(byteOrderMark.length);
       from = byteOrderMark.length;
     }
     number += 1;
-    const line = { bytes, from, to: from + bytes.length + length, number };
+    const line = { bytes, from, to: from + bytes.length + lineFeedBytes, number };
     from = line.to;
     lineParts = [];
     lineBytes = 0;
@@ -67,9 +67,9 @@ export async function* readLines(
   };
   for await (const piece of pieces) {
     let at = 0;
-    for (let next = piece.indexOf(lineFeed); next !== -1; next = piece.indexOf(lineFeed, at)) {
-      addToLine(piece.subarray(at, next));
-      at = next + 1;
+    for (let feedAt = piece.indexOf(lineFeed); feedAt !== -1; feedAt = piece.indexOf(lineFeed, at)) {
+      addToLine(piece.subarray(at, feedAt));
+      at = feedAt + 1;
       const line = endLine(1);
       if (!isBlank(line.bytes)) yield line;
     }

@@ -7,7 +7,7 @@ import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { digestChatConversation } from './conversation.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { createChatErrorAnswer } from './error.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
@@ -33,7 +33,7 @@ export const chatFormat: ClientFormat = {
   readRelayed: readRelayedChat,
   messageParts: chatMessageParts,
   errorAnswer: createChatErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
+  limitHeaders: createOpenaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
@@ -52,8 +52,8 @@ function toParameters(body: unknown, skim: JsonText['skim'], bytes: number): Req
   };
 }
 
-/** Returns the limit of output tokens for all choices together, because the field of the request limits each choice by itself. */
+/** Returns the limit of output tokens for all choices together. The field of the request limits each choice by itself. */
 function computeMaxOutput({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
-  const each = newer ?? older ?? undefined;
-  return each === undefined ? undefined : each * (n ?? 1);
+  const choiceLimit = newer ?? older ?? undefined;
+  return choiceLimit === undefined ? undefined : choiceLimit * (n ?? 1);
 }

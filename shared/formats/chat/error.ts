@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { readOverflow, writeOverflowText } from '../context-overflow.ts';
-import { openaiErrorAnswer, openaiErrorBody, type OpenaiErrorBody } from '../openai/error.ts';
+import { openaiErrorAnswer, createOpenaiErrorBody, type OpenaiErrorBody } from '../openai/error.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
 export function createChatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
@@ -11,6 +11,6 @@ export function createChatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErr
 export function createChatErrorBody(error: RouterError): OpenaiErrorBody {
   const { code, details } = error;
   const overflow = readOverflow(details);
-  if (!overflow) return openaiErrorBody(error);
-  return openaiErrorBody({ code, message: writeOverflowText(overflow, 'messages'), param: 'messages' });
+  if (!overflow) return createOpenaiErrorBody(error);
+  return createOpenaiErrorBody({ code, message: writeOverflowText(overflow, 'messages'), param: 'messages' });
 }

@@ -16,28 +16,30 @@ const olderCall = 'function_call';
 export const chatFeatures: RequestFeatures<ChatRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<ChatRequest>[] {
-  const [user, other] = [userSays('hi'), { type: 'other' } as never];
+  const [user, other] = [createUserMessages('hi'), { type: 'other' } as never];
   const call = { id: 'call_1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
   const custom = { id: 'call_1', type: 'custom' as const, custom: { name: 'f', input: '' } };
   return [
     {
       name: 'audio_input',
-      example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
+      example: createUserMessages([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
       isIn: (_, marks) => marks.has('input_audio'),
     },
     {
       name: 'documents',
-      example: userSays([{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }]),
+      example: createUserMessages([
+        { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } },
+      ]),
       isIn: (_, marks) => marks.has('file'),
     },
     {
       name: 'file_ids',
-      example: userSays([{ type: 'file', file: { file_id: 'file-1' } }]),
+      example: createUserMessages([{ type: 'file', file: { file_id: 'file-1' } }]),
       isIn: (_, marks) => marks.has('file by id'),
     },
     {
       name: 'other_content',
-      example: userSays([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
+      example: createUserMessages([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
       isIn: (_, marks) => [...marks].some((part) => part.startsWith('part ') && !knownParts.has(part.slice(5))),
     },
     {
@@ -130,7 +132,7 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
     },
     {
       name: 'image_urls',
-      example: userSays([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
+      example: createUserMessages([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
       isIn: (_, marks) => marks.has('image by URL'),
     },
     {
@@ -141,7 +143,7 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
   ];
 }
 
-function userSays(content: ChatContent): { messages: ChatMessage[] } {
+function createUserMessages(content: ChatContent): { messages: ChatMessage[] } {
   return { messages: [{ role: 'user', content }] };
 }
 
@@ -177,7 +179,7 @@ function isStrict(schema: Json | undefined): boolean {
   return isJsonObject(schema) && schema['strict'] === true;
 }
 
-/** Whether a field requests something, that is, whether it is present and not false, 0, empty or null. */
+/** Whether a field requests something. A field that is absent, null, false, 0 or empty does not. */
 function isSet(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return (

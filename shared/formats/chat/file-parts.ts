@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FilePartFormat, PlaceholderFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { openaiPath } from '../openai/problem-error.ts';
+import { formatOpenaiPath } from '../openai/problem-error.ts';
 
 /** How chat requests name files: in content parts of the type `file`. */
 export const chatFileParts: FilePartFormat = {
   fields: ['messages', 'content'],
-  idOf: ({ type, file }) =>
+  readFileId: ({ type, file }) =>
     type === 'file' && isJsonObject(file) && typeof file['file_id'] === 'string' ? file['file_id'] : undefined,
-  withFile,
-  paramOf: openaiPath,
+  insertFile,
+  writeParam: formatOpenaiPath,
   notFound: openaiFiles.notFound,
 };
 
@@ -17,7 +17,7 @@ export const chatFileParts: FilePartFormat = {
  * Replaces a file id by the content part that most engines accept for the kind of file. Engines that read images or texts do not accept
  * them as `file` parts.
  */
-function withFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile): JsonObject {
+function insertFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile): JsonObject {
   const { type: _type, file: _file, ...rest } = part;
   switch (kind) {
     case 'text':

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from './request.ts';
 
 /**
- * Returns the lists of a request that a worker can pass to every chat upstream unread; undefined if it has to read the messages. It has to
- * read all messages if one of them contains something that engines treat differently: thinking of earlier turns, developer instructions,
- * the beginning of an answer, or several texts in one message. The same is true of content that the worker has to replace (files, image
- * URLs).
+ * Returns the lists of a request that a worker can pass to every chat upstream unread; undefined if the worker has to read the messages.
+ * The worker has to read all messages if engines treat the content of one message differently: thinking of earlier turns, developer
+ * instructions, the beginning of an answer, or several texts in one message. It also has to read all messages if it must replace content,
+ * that is, files and image URLs.
  */
 export function findListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
   if (messages.at(-1)?.role === 'assistant' || !messages.every(canPassUnread)) return undefined;
@@ -25,16 +25,16 @@ function canPassUnread(message: ChatMessage): boolean {
 }
 
 function isTextOnly(part: ChatPart): boolean {
-  return part.type === 'text' && hasOnly(part, ['type', 'text']);
+  return part.type === 'text' && hasOnlyFields(part, ['type', 'text']);
 }
 
 /** Whether a content part contains an image as a `data:` URL, and no other fields. */
 function isInlinedImage(part: ChatPart): boolean {
-  if (part.type !== 'image_url' || !hasOnly(part, ['type', 'image_url'])) return false;
+  if (part.type !== 'image_url' || !hasOnlyFields(part, ['type', 'image_url'])) return false;
   const { image_url: image } = part;
-  return hasOnly(image, ['url', 'detail']) && /^data:/i.test(image.url);
+  return hasOnlyFields(image, ['url', 'detail']) && /^data:/i.test(image.url);
 }
 
-function hasOnly(object: JsonObject, names: readonly string[]): boolean {
+function hasOnlyFields(object: JsonObject, names: readonly string[]): boolean {
   return Object.keys(object).every((name) => names.includes(name));
 }

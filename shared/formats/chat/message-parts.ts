@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import {
-  addressPart,
-  bytesPart,
-  contentParts,
-  filePart,
-  objectsIn,
-  toolResponse,
-  withoutEmptyMessages,
-  textOrEmpty,
-  textParts,
-  toolCallPart,
-  toolResponsePart,
+  createUrlPart,
+  createBytesPart,
+  toContentParts,
+  createFilePart,
+  filterObjects,
+  toToolResponse,
+  removeEmptyMessages,
+  toTextOrEmpty,
+  toTextParts,
+  createToolCallPart,
+  createToolResponsePart,
   type MessagePart,
   type MessageParts,
 } from '../message-parts.ts';
@@ -22,13 +22,13 @@ const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 export const chatMessageParts: MessageParts = {
   request: ({ messages }) => ({
     instructions: [],
-    messages: withoutEmptyMessages(
-      objectsIn(messages).map((each) => ({ role: textOrEmpty(each['role']), parts: toParts(each) })),
+    messages: removeEmptyMessages(
+      filterObjects(messages).map((each) => ({ role: toTextOrEmpty(each['role']), parts: toParts(each) })),
     ),
   }),
   answer: ({ choices }) =>
-    withoutEmptyMessages(
-      objectsIn(choices).map(({ message, finish_reason: reason }) => ({
+    removeEmptyMessages(
+      filterObjects(choices).map(({ message, finish_reason: reason }) => ({
         role: 'assistant',
         parts: isJsonObject(message) ? toParts(message) : [],
         finish_reason: convertFinishReason(reason),
@@ -39,32 +39,32 @@ export const chatMessageParts: MessageParts = {
 
 function toParts(message: JsonObject): MessagePart[] {
   const { role, content, refusal, tool_calls: calls, tool_call_id: id } = message;
-  if (role === 'tool') return [toolResponsePart(id, toolResponse(content, toPart))];
+  if (role === 'tool') return [createToolResponsePart(id, toToolResponse(content, toPart))];
   const thinking = thinkingFields.map((field) => message[field]).find((each) => typeof each === 'string');
   return [
-    ...textParts(thinking, 'reasoning'),
-    ...contentParts(content, toPart),
-    ...textParts(refusal),
-    ...objectsIn(calls).flatMap(toCallPart),
+    ...toTextParts(thinking, 'reasoning'),
+    ...toContentParts(content, toPart),
+    ...toTextParts(refusal),
+    ...filterObjects(calls).flatMap(toCallPart),
   ];
 }
 
 function toCallPart({ id, function: definition, custom }: JsonObject): MessagePart[] {
-  if (isJsonObject(definition)) return [toolCallPart(id, definition['name'], definition['arguments'])];
-  return isJsonObject(custom) ? [toolCallPart(id, custom['name'], custom['input'])] : [];
+  if (isJsonObject(definition)) return [createToolCallPart(id, definition['name'], definition['arguments'])];
+  return isJsonObject(custom) ? [createToolCallPart(id, custom['name'], custom['input'])] : [];
 }
 
 function toPart({ type, text, refusal, image_url: image, input_audio: audio, file }: JsonObject): MessagePart[] {
   switch (type) {
     case 'text':
-      return textParts(text);
+      return toTextParts(text);
     case 'refusal':
-      return textParts(refusal);
+      return toTextParts(refusal);
     case 'image_url':
-      return isJsonObject(image) && typeof image['url'] === 'string' ? [addressPart('image', image['url'])] : [];
+      return isJsonObject(image) && typeof image['url'] === 'string' ? [createUrlPart('image', image['url'])] : [];
     case 'input_audio':
       return isJsonObject(audio)
-        ? [bytesPart('audio', `audio/${textOrEmpty(audio['format'])}`, textOrEmpty(audio['data']).length)]
+        ? [createBytesPart('audio', `audio/${toTextOrEmpty(audio['format'])}`, toTextOrEmpty(audio['data']).length)]
         : [];
     case 'file':
       return isJsonObject(file) ? toFilePart(file) : [];
@@ -74,9 +74,9 @@ function toPart({ type, text, refusal, image_url: image, input_audio: audio, fil
 }
 
 function toFilePart({ file_id: id, file_data: data }: JsonObject): MessagePart[] {
-  if (typeof id === 'string') return [filePart('document', id)];
+  if (typeof id === 'string') return [createFilePart('document', id)];
   if (typeof data !== 'string') return [];
-  return [/^data:/i.test(data) ? addressPart('document', data) : bytesPart('document', undefined, data.length)];
+  return [/^data:/i.test(data) ? createUrlPart('document', data) : createBytesPart('document', undefined, data.length)];
 }
 
 interface JoinedCall {
@@ -95,17 +95,17 @@ interface JoinedChoice {
 
 function joinChunks(events: readonly JsonObject[]): JsonObject {
   const choices = new Map<Json | undefined, JoinedChoice>();
-  for (const { index, delta, finish_reason: reason } of events.flatMap((event) => objectsIn(event['choices']))) {
+  for (const { index, delta, finish_reason: reason } of events.flatMap((event) => filterObjects(event['choices']))) {
     const choice = choices.get(index) ?? { content: '', refusal: '', reasoning: '', calls: new Map(), reason: null };
     choices.set(index, choice);
     if (typeof reason === 'string') choice.reason = reason;
     if (!isJsonObject(delta)) continue;
-    choice.content += textOrEmpty(delta['content']);
-    choice.refusal += textOrEmpty(delta['refusal']);
-    choice.reasoning += textOrEmpty(
+    choice.content += toTextOrEmpty(delta['content']);
+    choice.refusal += toTextOrEmpty(delta['refusal']);
+    choice.reasoning += toTextOrEmpty(
       thinkingFields.map((field) => delta[field]).find((each) => typeof each === 'string'),
     );
-    for (const call of objectsIn(delta['tool_calls'])) joinCall(choice.calls, call);
+    for (const call of filterObjects(delta['tool_calls'])) joinCall(choice.calls, call);
   }
   return { choices: [...choices.values()].map(toChoice) };
 }
@@ -114,13 +114,13 @@ function joinCall(calls: JoinedChoice['calls'], { index, id, function: fn, custo
   const call = calls.get(index) ?? { id: undefined, name: '', arguments: '' };
   calls.set(index, call);
   call.id ??= id;
-  for (const called of [fn, custom].filter(isJsonObject)) {
-    call.name += textOrEmpty(called['name']);
-    call.arguments += textOrEmpty(called['arguments']) + textOrEmpty(called['input']);
+  for (const addition of [fn, custom].filter(isJsonObject)) {
+    call.name += toTextOrEmpty(addition['name']);
+    call.arguments += toTextOrEmpty(addition['arguments']) + toTextOrEmpty(addition['input']);
   }
 }
 
 function toChoice({ content, refusal, reasoning, calls, reason }: JoinedChoice): JsonObject {
-  const toolCalls = [...calls.values()].map(({ id, ...called }) => ({ id, function: called }));
+  const toolCalls = [...calls.values()].map(({ id, ...definition }) => ({ id, function: definition }));
   return { message: { content, refusal, reasoning, tool_calls: toolCalls }, finish_reason: reason };
 }

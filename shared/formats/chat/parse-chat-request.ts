@@ -3,7 +3,7 @@ import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import { chatRequestSchema } from './schema.ts';
 
@@ -14,7 +14,7 @@ import { chatRequestSchema } from './schema.ts';
  */
 export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ChatRequest {
   const parsed = skim(() => chatRequestSchema.safeParse(body));
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as ChatRequest;
   checkStreamOptions(request);
   checkToolResults(request.messages);
@@ -23,11 +23,11 @@ export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check)
 }
 
 function checkToolResults(messages: readonly ChatMessage[]): void {
-  const calls = new Set<string>();
+  const callIds = new Set<string>();
   for (const [position, message] of messages.entries()) {
     if (message.role === 'assistant') {
-      for (const call of message.tool_calls ?? []) calls.add(call.id);
-    } else if (message.role === 'tool' && !calls.has(message.tool_call_id)) {
+      for (const call of message.tool_calls ?? []) callIds.add(call.id);
+    } else if (message.role === 'tool' && !callIds.has(message.tool_call_id)) {
       const param = `messages[${position}].tool_call_id`;
       throw new RouterError(
         'invalid_request',
@@ -38,7 +38,7 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** Refuses a choice that requires a tool which the request does not have. The upstream checks choices of other types. */
+/** Refuses a choice that requires a tool if the request has no such tool. The upstream checks choices of unknown types. */
 function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
   const name = isJsonObject(choice) ? findToolName(choice) : undefined;
   if (choice !== 'required' && name === undefined) return;

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#shared/core/json.ts';
 
 /**
- * Whether a message is of a common shape that `schema.ts` accepts. A long conversation has hundreds of these, and the check by the schema
- * takes several times as long for each of them. See docs/decisions/0022-lists-passed-unread.md.
+ * Whether a message has one of the common shapes that `schema.ts` accepts. A long conversation has hundreds of such messages. The schema
+ * takes several times as long to check a message. See docs/decisions/0022-lists-passed-unread.md.
  */
 export function isPlainMessage(message: unknown): boolean {
   if (!isJsonObject(message)) return false;
@@ -23,12 +23,12 @@ export function isPlainMessage(message: unknown): boolean {
   }
 }
 
-/** Whether a tool is of the common shape that `schema.ts` accepts. */
+/** Whether a tool has the common shape that `schema.ts` accepts. */
 export function isPlainTool(tool: unknown): boolean {
   if (!isJsonObject(tool) || tool['type'] !== 'function' || !isJsonObject(tool['function'])) return false;
   const { name, description, parameters, strict } = tool['function'];
   return (
-    isName(name) &&
+    isNonEmptyString(name) &&
     (isAbsent(description) || typeof description === 'string') &&
     (isAbsent(parameters) || isJsonObject(parameters)) &&
     (isAbsent(strict) || typeof strict === 'boolean')
@@ -47,12 +47,14 @@ function isPlainPart(part: unknown): boolean {
 }
 
 function isPlainCall(call: unknown): boolean {
-  if (!isJsonObject(call) || call['type'] !== 'function' || !isName(call['id'])) return false;
-  const { function: called } = call;
-  return isJsonObject(called) && isName(called['name']) && typeof called['arguments'] === 'string';
+  if (!isJsonObject(call) || call['type'] !== 'function' || !isNonEmptyString(call['id'])) return false;
+  const { function: definition } = call;
+  return (
+    isJsonObject(definition) && isNonEmptyString(definition['name']) && typeof definition['arguments'] === 'string'
+  );
 }
 
-function isName(value: unknown): boolean {
+function isNonEmptyString(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 

@@ -3,17 +3,18 @@ import { readRelayedChoice } from '../openai/relayed-choice.ts';
 import { RelayedAnswerBuilder, isEmptyField, type RelayedAnswer } from '../relayed-answer.ts';
 
 /**
- * Reads the chunks of a chat completion that has begun.
- * @returns the reason why the completion cannot be continued, as a text, unless all chunks are of one choice and contain only text
+ * Reads the chunks of a chat completion that has begun. A worker can continue the completion if all chunks are of one choice and contain
+ * only text.
+ * @returns see `ReadRelayed`
  */
 export function readRelayedChat(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();
   for (const event of events) {
     const choice = readRelayedChoice(parts, event);
     if (typeof choice === 'string') return choice;
-    const { role: _, content, ...further } = isJsonObject(choice['delta']) ? choice['delta'] : {};
-    const other = Object.keys(further).find((field) => !isEmptyField(further[field]));
-    if (other !== undefined) return `there is ${other}`;
+    const { role: _, content, ...otherFields } = isJsonObject(choice['delta']) ? choice['delta'] : {};
+    const unknownField = Object.keys(otherFields).find((field) => !isEmptyField(otherFields[field]));
+    if (unknownField !== undefined) return `there is ${unknownField}`;
     if (typeof content === 'string') parts.pieces.push(content);
     else if (!isEmptyField(content)) return 'there is content of another kind';
   }

@@ -1,12 +1,12 @@
-import { startOfText, type RequestSigns } from '../request-signs.ts';
+import { copyStartOfText, type RequestSigns } from '../request-signs.ts';
 import type { ChatContent, ChatRequest } from './request.ts';
 
 export function readChatSigns({ messages, tools }: ChatRequest): RequestSigns {
   const instructions = messages.find(({ role }) => role === 'system' || role === 'developer')?.content;
-  const last = messages.findLast(({ role }) => role === 'user')?.content;
+  const lastUserContent = messages.findLast(({ role }) => role === 'user')?.content;
   return {
-    instructions: startOfText(findFirstText(instructions)),
-    lastText: startOfText(findFirstText(last)),
+    instructions: copyStartOfText(findFirstText(instructions)),
+    lastText: copyStartOfText(findFirstText(lastUserContent)),
     hasOwnTools: (tools ?? []).some(({ type }) => type === 'function'),
     cachesInstructions: false,
     isCompaction: false,

@@ -24,7 +24,7 @@ export function asksForUsage({ stream, stream_options: options }: JsonObject): b
   return stream === true && isJsonObject(options) && options['include_usage'] === true;
 }
 
-/** What the router adds to a stream of chunks. A keep-alive is a comment, because clients read every event as a chunk. */
+/** The router's additions to a stream of chunks. A keep-alive is a comment, because clients read every event as a chunk. */
 export const chatStreamAdditions: StreamAdditions = {
   keepAlive: ': keep-alive\n\n',
   errorEvent: writeChatErrorEvent,
@@ -41,7 +41,7 @@ function estimateChatTokens({ events, bytes, firstEventBytes }: RelayedEventCoun
   return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * estimateEmptyChunkBytes(firstEventBytes));
 }
 
-/** The first chunk of most streams has no text, so its size without the role is that of an empty chunk. */
+/** Most streams begin with a chunk without text. Without its role, that chunk has the size of an empty chunk. */
 function estimateEmptyChunkBytes(firstEventBytes: number): number {
   return Math.max(0, firstEventBytes - roleBytes);
 }

@@ -21,8 +21,8 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 }
 
 /**
- * Replaces counts that the upstream does not report, or reports as 0, by estimates, because no prompt is empty and no answer with text has
- * 0 tokens.
+ * Replaces counts that the upstream does not report, or reports as 0, with estimates. No prompt is empty, and no answer with text has 0
+ * tokens.
  */
 export function fillUsage(
   reported: Usage | undefined,
@@ -36,7 +36,7 @@ export function fillUsage(
   };
 }
 
-/** Writes the usage for chat clients: always the three counts, and the upstream's further fields unchanged. */
+/** Writes the usage for chat clients: always the three counts, and all other fields of the upstream's usage unchanged. */
 export function writeChatUsage(usage: Usage, upstreamUsage?: Json): JsonObject {
   return {
     ...toObject(upstreamUsage),

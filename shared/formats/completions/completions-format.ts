@@ -5,7 +5,7 @@ import { digestConversation, type Conversation } from '../conversation.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { completionsMessageParts } from './message-parts.ts';
 import { parseCompletionsRequest } from './parse-completions-request.ts';
@@ -14,7 +14,8 @@ import { completionsStreamAdditions } from './stream-additions.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
 /**
- * A prompt identifies its text by this many characters at its start, because an editor sends the text before the cursor with every request.
+ * Number of characters at the start of a prompt that identify its conversation. Editors send the text before the cursor with every request,
+ * so only the end of the prompt changes.
  */
 const startLength = 256;
 
@@ -30,7 +31,7 @@ export const completionsFormat: ClientFormat = {
   readRelayed: readRelayedCompletion,
   messageParts: completionsMessageParts,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
+  limitHeaders: createOpenaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(completionsStreamAdditions, requestId),
 };
 
@@ -45,10 +46,15 @@ function toParameters(request: CompletionsRequest): RequestParameters {
   };
 }
 
-/** Returns the limit of output tokens for all answers together, because the field of the request limits each answer by itself. */
-function computeMaxOutput({ prompt, max_tokens: each, n, best_of: tries }: CompletionsRequest): number | undefined {
-  const answers = listPrompts(prompt).length * Math.max(n ?? 1, tries ?? 1);
-  return each === undefined || each === null ? undefined : each * answers;
+/** Returns the limit of output tokens for all answers together. The field of the request limits each answer by itself. */
+function computeMaxOutput({
+  prompt,
+  max_tokens: answerLimit,
+  n,
+  best_of: bestOf,
+}: CompletionsRequest): number | undefined {
+  const answers = listPrompts(prompt).length * Math.max(n ?? 1, bestOf ?? 1);
+  return answerLimit === undefined || answerLimit === null ? undefined : answerLimit * answers;
 }
 
 function digestPrompt({ prompt }: CompletionsRequest): Conversation | undefined {
@@ -60,8 +66,8 @@ function computeNeeds({ prompt, suffix }: CompletionsRequest): Needs {
   const suffixTokens = estimateTokens(suffix ?? '');
   let inputTokens = 0;
   let longestInput = 0;
-  for (const each of listPrompts(prompt)) {
-    const tokens = suffixTokens + (typeof each === 'string' ? estimateTokens(each) : each.length);
+  for (const text of listPrompts(prompt)) {
+    const tokens = suffixTokens + (typeof text === 'string' ? estimateTokens(text) : text.length);
     inputTokens += tokens;
     longestInput = Math.max(longestInput, tokens);
   }

@@ -1,5 +1,5 @@
 import type { Json } from '#shared/core/json.ts';
-import { objectsIn, withoutEmptyMessages, textOrEmpty, textParts, type MessageParts } from '../message-parts.ts';
+import { filterObjects, removeEmptyMessages, toTextOrEmpty, toTextParts, type MessageParts } from '../message-parts.ts';
 import { convertFinishReason } from '../openai/finish-reason.ts';
 
 /**
@@ -11,23 +11,23 @@ export const completionsMessageParts: MessageParts = {
     const prompts = Array.isArray(prompt) ? prompt : [prompt];
     return {
       instructions: [],
-      messages: withoutEmptyMessages(prompts.map((each) => ({ role: 'user', parts: textParts(each) }))),
+      messages: removeEmptyMessages(prompts.map((each) => ({ role: 'user', parts: toTextParts(each) }))),
     };
   },
   answer: ({ choices }) =>
-    withoutEmptyMessages(
-      objectsIn(choices).map(({ text, finish_reason: reason }) => ({
+    removeEmptyMessages(
+      filterObjects(choices).map(({ text, finish_reason: reason }) => ({
         role: 'assistant',
-        parts: textParts(text),
+        parts: toTextParts(text),
         finish_reason: convertFinishReason(reason),
       })),
     ),
   joinEvents: (events) => {
     const choices = new Map<Json | undefined, { text: string; finish_reason?: string }>();
-    for (const { index, text, finish_reason: reason } of events.flatMap((event) => objectsIn(event['choices']))) {
+    for (const { index, text, finish_reason: reason } of events.flatMap((event) => filterObjects(event['choices']))) {
       const choice = choices.get(index) ?? { text: '' };
       choices.set(index, choice);
-      choice.text += textOrEmpty(text);
+      choice.text += toTextOrEmpty(text);
       if (typeof reason === 'string') choice.finish_reason = reason;
     }
     return { choices: [...choices.values()] };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf } from '../validation/loose-schema.ts';
 import type { CompletionsRequest } from './request.ts';
@@ -32,7 +32,7 @@ const schema = z.looseObject({
  */
 export function parseCompletionsRequest(body: unknown): CompletionsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as CompletionsRequest;
   checkStreamOptions(request);
   return request;

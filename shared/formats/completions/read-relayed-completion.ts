@@ -3,8 +3,8 @@ import { readRelayedChoice } from '../openai/relayed-choice.ts';
 import { RelayedAnswerBuilder, type RelayedAnswer } from '../relayed-answer.ts';
 
 /**
- * Reads the chunks of a text completion that has begun.
- * @returns the reason why the completion cannot be continued, as a text, unless all chunks are of one choice
+ * Reads the chunks of a text completion that has begun. A worker can continue the completion if all chunks are of one choice.
+ * @returns see `ReadRelayed`
  */
 export function readRelayedCompletion(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();

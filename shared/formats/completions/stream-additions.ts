@@ -1,13 +1,13 @@
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
-import { openaiErrorBody } from '../openai/error.ts';
+import { createOpenaiErrorBody } from '../openai/error.ts';
 import { writeDataEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
 
-/** What the router adds to a stream of completions: as for chat chunks, except for the shape of errors. */
+/** The router's additions to a stream of text completions. Errors and token estimates differ from the chat format. */
 export const completionsStreamAdditions: StreamAdditions = {
   ...chatStreamAdditions,
-  errorEvent: (error) => writeDataEvent(JSON.stringify(openaiErrorBody(error))),
+  errorEvent: (error) => writeDataEvent(JSON.stringify(createOpenaiErrorBody(error))),
   estimateTokens: estimateCompletionsTokens,
   emptyBytes: estimateEmptyEventBytes,
 };

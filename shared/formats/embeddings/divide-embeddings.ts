@@ -5,23 +5,23 @@ import type { DivisibleRequest } from '../divisible-request.ts';
 import { listInputs, type EmbeddingsRequest } from './request.ts';
 
 /*
- * Vectors may have megabytes as text, so the answers to parts are joined without parsing. Workers write `data` first and number the vectors
- * from `first_index`. The join copies the bytes between the brackets of `data`.
+ * Vectors may have megabytes as text, so the answers to the parts are not parsed. Workers write `data` first and number the vectors from
+ * `first_index`. To join the answers, the bytes between the brackets of `data` are copied.
  */
 
 const opening = Buffer.from('{"object":"list","data":[');
 const closing = Buffer.from('],"model":');
 const comma = Buffer.from(',');
 
-/** Returns how several workers can share an embeddings request; undefined for a request with one input. */
+/** Divides an embeddings request, so that several workers can share it. Returns undefined for a request with one input. */
 export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefined {
   const inputs = listInputs(request.input);
-  const first = request.first_index ?? 0;
+  const firstIndex = request.first_index ?? 0;
   if (inputs.length < 2) return undefined;
   return {
     inputs: inputs.length,
     part: (defaults, from, to) => {
-      const part = { input: inputs.slice(from, to), first_index: first + from };
+      const part = { input: inputs.slice(from, to), first_index: firstIndex + from };
       return Buffer.from(JSON.stringify({ ...defaults, ...request, ...part }));
     },
     join: joinAnswers,

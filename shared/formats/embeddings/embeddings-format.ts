@@ -5,7 +5,7 @@ import type { ClientFormat, ClientRequest, Needs, RequestParameters } from '../c
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { divideEmbeddings } from './divide-embeddings.ts';
 import { parseEmbeddingsRequest } from './parse-embeddings-request.ts';
@@ -20,8 +20,8 @@ export const embeddingsFormat: ClientFormat = {
   read: readRequest,
   estimateInput: (request: JsonObject) => computeNeeds(request as EmbeddingsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
-  // Embeddings answers are never streamed. The type requires a stream, so any format's additions will do.
+  limitHeaders: createOpenaiLimitHeaders,
+  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
@@ -46,8 +46,8 @@ function toParameters(request: EmbeddingsRequest): RequestParameters {
 function computeNeeds({ input }: EmbeddingsRequest): Needs {
   let inputTokens = 0;
   let longestInput = 0;
-  for (const each of listInputs(input)) {
-    const tokens = typeof each === 'string' ? estimateTokens(each) : each.length;
+  for (const text of listInputs(input)) {
+    const tokens = typeof text === 'string' ? estimateTokens(text) : text.length;
     inputTokens += tokens;
     longestInput = Math.max(longestInput, tokens);
   }

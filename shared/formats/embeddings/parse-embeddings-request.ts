@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
@@ -22,7 +22,7 @@ const schema = z.looseObject({
  */
 export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as EmbeddingsRequest;
   if (Array.isArray(request.input)) checkList(request.input);
   return request;

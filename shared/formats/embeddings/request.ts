@@ -11,7 +11,7 @@ export type EmbeddingsRequest = JsonObject & {
   input: EmbeddingsInput;
   dimensions?: number | null;
   encoding_format?: EncodingFormat | null;
-  /** The number of the first vector. Only an ingress that divides a request sends it; upstreams never receive it. */
+  /** The index of the first vector. Set by an ingress that divides a request. Upstreams never receive this field. */
   first_index?: number | null;
 };
 

@@ -14,7 +14,7 @@ const candidatePattern = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 /** Matches a character at the end of a candidate that may belong to the sentence around it. */
 const sentencePunctuation = /[.,;:!?'’”_~}]$/;
 
-/** Finds the last character of a candidate at which an address may end before further text. */
+/** Matches from the last character of a candidate at which an address may end before other text. */
 const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
 /** A candidate is shortened at most this many times. */
@@ -22,27 +22,27 @@ const maxShortenings = 16;
 
 const maxLabelLength = 500;
 
-/** Finds the search results whose addresses a text names, plain or in a Markdown link. Returns them in the order of the text. */
+/** Finds the addresses of search results in a text, plain or in a Markdown link. Returns the citations in the order of the text. */
 export function findCitations(text: string, results: readonly SearchResult[]): Citation[] {
   if (results.length === 0 || !text.includes('://')) return [];
   const pages = results.filter(({ url }) => /^https?:/i.test(url));
   // If two results have the same address, the first one counts.
   const resultsByUrl = new Map(pages.toReversed().map((result) => [toKey(result.url), result]));
-  const found = [...text.matchAll(candidatePattern)].flatMap(({ 0: written, index }): Citation[] => {
-    const namedResult = findNamedResult(written, resultsByUrl);
+  const citations = [...text.matchAll(candidatePattern)].flatMap(({ 0: candidate, index }): Citation[] => {
+    const namedResult = findNamedResult(candidate, resultsByUrl);
     return namedResult
       ? [{ ...findLinkAround(text, index, index + namedResult.length), result: namedResult.result }]
       : [];
   });
-  return removeLabels(found);
+  return removeLabels(citations);
 }
 
-/** Removes citations inside the text of a link. The text of a link may be an address too, and the citation of the link covers the text. */
-function removeLabels(found: readonly Citation[]): Citation[] {
-  let first = Number.POSITIVE_INFINITY;
-  const outside = found.toReversed().filter(({ start }) => {
-    const isOutside = start < first;
-    first = Math.min(first, start);
+/** Removes citations inside the text of a link. That text may itself be an address, but the citation of the link covers it. */
+function removeLabels(citations: readonly Citation[]): Citation[] {
+  let nextStart = Number.POSITIVE_INFINITY;
+  const outside = citations.toReversed().filter(({ start }) => {
+    const isOutside = start < nextStart;
+    nextStart = Math.min(nextStart, start);
     return isOutside;
   });
   return outside.toReversed();
@@ -52,16 +52,17 @@ function toKey(url: string): string {
   return URL.parse(url)?.href ?? url;
 }
 
-/** Returns the search result that a candidate names, and the length of its address. An address with a fragment also names the page. */
+/** Returns the search result that a candidate names, and the length of the address. An address with a fragment also names its page. */
 function findNamedResult(
-  written: string,
+  candidate: string,
   resultsByUrl: ReadonlyMap<string, SearchResult>,
 ): { result: SearchResult; length: number } | undefined {
-  let url = written;
+  let url = candidate;
   for (let shortened = 0; shortened <= maxShortenings && url !== ''; shortened++) {
-    const place = url.indexOf('#');
+    const fragmentStart = url.indexOf('#');
     const result =
-      resultsByUrl.get(toKey(url)) ?? (place < 0 ? undefined : resultsByUrl.get(toKey(url.slice(0, place))));
+      resultsByUrl.get(toKey(url)) ??
+      (fragmentStart < 0 ? undefined : resultsByUrl.get(toKey(url.slice(0, fragmentStart))));
     if (result) return { result, length: url.length };
     const end = sentencePunctuation.test(url) ? url.length - 1 : url.search(lastBreak);
     url = url.slice(0, Math.max(0, end));

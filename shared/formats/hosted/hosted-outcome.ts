@@ -7,7 +7,7 @@ export interface SearchResult {
   age: string | undefined;
 }
 
-/** Why a call of a hosted tool failed. `url_unknown`: nobody but the model has named the URL. */
+/** Why a call of a hosted tool failed. `url_unknown`: only the model has named the URL. */
 export type HostedFailure =
   | 'unavailable'
   | 'invalid_input'

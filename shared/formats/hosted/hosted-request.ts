@@ -9,13 +9,13 @@ export interface HostedTool {
   /** The tool's type in the request, such as `web_search_20250305`, for error messages. */
   title: string;
   param: string;
-  /** Whether the router may leave the tool out if nothing can run it. */
+  /** Whether the router may leave the tool out if neither an upstream nor the router can run it. */
   isOptional?: boolean | undefined;
   /** Maximum calls of this tool in one answer; undefined if the request sets no limit. */
   maxUses?: number | undefined;
-  /** Whether results from a web address are allowed; undefined if all addresses are. */
+  /** Whether results from a web address are allowed; undefined if all addresses are allowed. */
   allowsUrl?: ((url: string) => boolean) | undefined;
-  /** Further fields of the tool, for a served tool whose input has fields of the same names; see `pickToolHints`. */
+  /** Fields of the tool that become input of the served tool if its input has fields of the same names; see `pickToolHints`. */
   hints?: JsonObject | undefined;
   /** Label of the MCP server that offers the tools. */
   label?: string | undefined;
@@ -32,7 +32,7 @@ export interface ServedTool {
   inputSchema: JsonObject;
 }
 
-/** A hosted tool of a request with the tools of the tools tier that run its calls: one tool, or those of an MCP server. */
+/** A hosted tool of a request, with the tools that run its calls on the tools tier: one tool, or the tools of an MCP server. */
 export interface RunnableTool {
   hosted: HostedTool;
   servedTools: readonly ServedTool[];
@@ -51,7 +51,7 @@ export interface HostedCall {
 export interface HostedRequest {
   tools: readonly HostedTool[];
   createRefusal: (tool: HostedTool, reason: string) => RouterError;
-  /** Returns the request's body with functions in place of its hosted tools, to count their tokens. */
+  /** Returns the request's body with functions in place of its hosted tools, so that the tokens of the functions are counted. */
   withFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
   /**
    * Begins the answer to the request.
@@ -83,8 +83,8 @@ export interface HostedAnswer {
   /** Ends the model's turn and returns the calls to run. */
   endTurn: () => readonly HostedCall[];
   /**
-   * Whether the answer ends with this turn: the model has answered, was cut off, has called a tool of the client, or has used up the output
-   * tokens of the request.
+   * Whether the answer ends with this turn. It does if the model has answered, was cut off, has called a tool of the client, or has used up
+   * the output tokens of the request.
    */
   readonly isComplete: boolean;
   /** Whether a web address occurs in texts that the model did not write. */
@@ -94,5 +94,5 @@ export interface HostedAnswer {
   /** Returns the events that end the answer. Calls without an outcome count as failed. */
   finish: () => string;
   /** Returns the whole answer for clients that do not stream. Called after `finish`. */
-  wholeAnswer: () => JsonObject;
+  buildWholeAnswer: () => JsonObject;
 }

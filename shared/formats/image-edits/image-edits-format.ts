@@ -5,7 +5,7 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { anyModel, tokensPerPicture } from '../images/images-format.ts';
 import { parseImageEditsRequest } from './parse-image-edits-request.ts';
@@ -21,8 +21,8 @@ export const imageEditsFormat: ClientFormat = {
   read: (body) => readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseImageEditsRequest(parsed)))),
   estimateInput: (request: JsonObject) => computeNeeds(request as ImageEditsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
-  // Image edits are never streamed. The type requires a stream, so any format's additions will do.
+  limitHeaders: createOpenaiLimitHeaders,
+  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

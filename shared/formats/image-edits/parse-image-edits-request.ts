@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { formFileSchema } from '../form-file.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { ImageEditsRequest } from './request.ts';
 
@@ -24,7 +24,7 @@ const schema = z.looseObject({
  */
 export function parseImageEditsRequest(body: unknown): ImageEditsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const { image, 'image[]': images, stream } = parsed.data;
   if (!image && !images)
     throw new RouterError('missing_parameter', "Missing required parameter: 'image'.", { param: 'image' });

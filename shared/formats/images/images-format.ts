@@ -5,15 +5,15 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseImagesRequest } from './parse-images-request.ts';
 import type { ImagesRequest } from './request.ts';
 
-/** The model name that the router assumes for a request without one, because OpenAI's API allows such requests here. */
+/** The model name of a request without `model`. OpenAI's API allows such requests here. */
 export const anyModel = 'auto';
 
-/** Tokens to reserve for one picture: the most that an OpenAI picture uses ("Image generation", large and of high quality). */
+/** Tokens to reserve for one picture: the maximum of OpenAI's models, for a large picture of high quality (guide "Image generation"). */
 export const tokensPerPicture = 6240;
 
 /** OpenAI's images format: the model draws pictures from a text. */
@@ -26,8 +26,8 @@ export const imagesFormat: ClientFormat = {
   read: (body) => readJsonRequest(body, (parsed) => toParameters(parseImagesRequest(parsed))),
   estimateInput: (request: JsonObject) => computeNeeds(request as ImagesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
-  // Pictures are never streamed. The type requires a stream, so any format's additions will do.
+  limitHeaders: createOpenaiLimitHeaders,
+  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { ImagesRequest } from './request.ts';
 
@@ -18,7 +18,7 @@ const schema = z.looseObject({
  */
 export function parseImagesRequest(body: unknown): ImagesRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   if (parsed.data.stream === true)
     throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': pictures come whole.", {
       param: 'stream',

@@ -7,8 +7,8 @@
 export const messagesAnswerHeaders: readonly string[] = ['anthropic-ratelimit-unified-*'];
 
 /**
- * The headers that clients receive with errors. Claude Code reads from these headers whether and when to retry, and whether the request has
- * thinking that the upstream did not write. Claude Code then drops this thinking.
+ * The headers that clients receive with errors. Claude Code reads from them whether and when to retry. It also reads whether the request
+ * has thinking that the upstream did not write, and then drops this thinking.
  */
 export const messagesErrorHeaders: readonly string[] = [
   ...messagesAnswerHeaders,

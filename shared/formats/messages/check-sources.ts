@@ -22,8 +22,8 @@ function checkBlocks(content: string | readonly MessagesBlock[] | null | undefin
 }
 
 /**
- * Whether a text is base64. Searches for other characters, because a pattern for the whole text would overflow on data of many megabytes.
- * Allows line breaks, which command-line tools add.
+ * Whether a text is base64. Allows line breaks, which command-line tools add. Searches for invalid characters, because a pattern for the
+ * whole text would overflow on data of many megabytes.
  */
 function isBase64(data: string): boolean {
   const padding = data.indexOf('=');

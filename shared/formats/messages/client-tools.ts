@@ -2,8 +2,8 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from './request.ts';
 
 /**
- * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"). Anthropic's models know them by type; other
- * models need a schema. The number at the end of a type is a date.
+ * The tools that Anthropic defines and the client runs (Anthropic API reference, "Tool use"). Anthropic's models recognize these types.
+ * Other models need a description and a schema. The number at the end of a type is a date.
  */
 const clientToolKinds: readonly {
   type: RegExp;
@@ -13,8 +13,8 @@ const clientToolKinds: readonly {
     type: /^bash_\d+$/,
     describe: () => ({
       description: 'Runs a command in a bash session that stays open between calls, and returns its output.',
-      input_schema: object({
-        command: text('The command. Required unless the session is restarted.'),
+      input_schema: createObjectSchema({
+        command: createTextSchema('The command. Required unless the session is restarted.'),
         restart: { type: 'boolean', description: 'Whether to restart the session instead.' },
       }),
     }),
@@ -25,10 +25,10 @@ const clientToolKinds: readonly {
       description:
         'Views, creates and edits text files. `view` shows a file with line numbers, or a folder; `create` writes a file; ' +
         '`str_replace` replaces a text that occurs exactly once; `insert` adds text after a line.',
-      input_schema: object(
+      input_schema: createObjectSchema(
         {
-          // Only the first two versions have a command to undo the last change.
-          command: oneOf([...editCommands, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
+          // Only the first two versions of the tool can undo a change.
+          command: createEnumSchema([...editCommands, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
           ...editFields,
         },
         ['command', 'path'],
@@ -41,12 +41,12 @@ const clientToolKinds: readonly {
       description:
         'Keeps files below `/memories` between conversations. Look at what is there before a task, and note what will be ' +
         'of use later. `delete` and `rename` also take folders.',
-      input_schema: object(
+      input_schema: createObjectSchema(
         {
-          command: oneOf([...editCommands, 'delete', 'rename']),
+          command: createEnumSchema([...editCommands, 'delete', 'rename']),
           ...editFields,
-          old_path: text('The path to rename.'),
-          new_path: text('The new path.'),
+          old_path: createTextSchema('The path to rename.'),
+          new_path: createTextSchema('The new path.'),
         },
         ['command'],
       ),
@@ -56,13 +56,13 @@ const clientToolKinds: readonly {
     type: /^computer_\d+$/,
     describe: (tool) => ({
       description: `Uses the mouse and keyboard of a computer, and takes screenshots. The screen has ${describeScreen(tool)}.`,
-      input_schema: object(
+      input_schema: createObjectSchema(
         {
-          action: oneOf(actions),
-          coordinate: pair('Where on the screen: x and y in pixels.'),
-          start_coordinate: pair('Where a drag starts: x and y in pixels.'),
-          text: text('What to type, or the key to press, such as `ctrl+s`.'),
-          scroll_direction: oneOf(['up', 'down', 'left', 'right']),
+          action: createEnumSchema(actions),
+          coordinate: createPairSchema('Where on the screen: x and y in pixels.'),
+          start_coordinate: createPairSchema('Where a drag starts: x and y in pixels.'),
+          text: createTextSchema('What to type, or the key to press, such as `ctrl+s`.'),
+          scroll_direction: createEnumSchema(['up', 'down', 'left', 'right']),
           scroll_amount: { type: 'integer', minimum: 0 },
           duration: { type: 'number', description: 'Seconds to wait or to hold a key.' },
           region: { type: 'array', items: { type: 'integer' }, description: 'What to zoom in on: x0, y0, x1 and y1.' },
@@ -76,12 +76,12 @@ const clientToolKinds: readonly {
 const editCommands = ['view', 'create', 'str_replace', 'insert'];
 
 const editFields: JsonObject = {
-  path: text('The path of the file or folder.'),
-  file_text: text('The content of a created file.'),
-  old_str: text('The text to replace.'),
-  new_str: text('The new text.'),
+  path: createTextSchema('The path of the file or folder.'),
+  file_text: createTextSchema('The content of a created file.'),
+  old_str: createTextSchema('The text to replace.'),
+  new_str: createTextSchema('The new text.'),
   insert_line: { type: 'integer', description: 'The line after which to insert; 0 for the beginning.' },
-  insert_text: text('The text to insert.'),
+  insert_text: createTextSchema('The text to insert.'),
   view_range: {
     type: 'array',
     items: { type: 'integer' },
@@ -114,30 +114,30 @@ export function isClientTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && clientToolKinds.some((kind) => kind.type.test(type));
 }
 
-/** Returns a client tool with a description and a schema, for models that do not know its type. Returns any other tool unchanged. */
+/** Returns a client tool with a description and a schema, for models of other vendors. Returns any other tool unchanged. */
 export function describeClientTool(tool: MessagesTool): MessagesTool {
   const { type, name } = tool;
   const kind = typeof type === 'string' ? clientToolKinds.find((each) => each.type.test(type)) : undefined;
   return kind ? { type: 'custom', name, ...kind.describe(tool) } : tool;
 }
 
-function object(properties: JsonObject, required: string[] = []): JsonObject {
+function createObjectSchema(properties: JsonObject, required: string[] = []): JsonObject {
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-function text(description: string): JsonObject {
+function createTextSchema(description: string): JsonObject {
   return { type: 'string', description };
 }
 
-function oneOf(values: string[]): JsonObject {
+function createEnumSchema(values: string[]): JsonObject {
   return { type: 'string', enum: values };
 }
 
-function pair(description: string): JsonObject {
+function createPairSchema(description: string): JsonObject {
   return { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2, description };
 }
 
 function describeScreen({ display_width_px: width, display_height_px: height }: MessagesTool): string {
-  const isKnown = (value: Json | undefined): value is number => typeof value === 'number';
-  return isKnown(width) && isKnown(height) ? `${width} x ${height} pixels` : 'an unknown size';
+  const isNumber = (value: Json | undefined): value is number => typeof value === 'number';
+  return isNumber(width) && isNumber(height) ? `${width} x ${height} pixels` : 'an unknown size';
 }

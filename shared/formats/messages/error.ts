@@ -15,7 +15,7 @@ export interface MessagesErrorBody {
   request_id: string;
 }
 
-/** `error.type` of each error (Anthropic API reference, "Errors"); `status` where it differs from the error table. */
+/** `error.type` of each error (Anthropic API reference, "Errors"). `status` is set only if it differs from the error table. */
 export const messagesErrors: Record<ErrorCode, { type: string; status?: number }> = {
   missing_key: { type: 'authentication_error' },
   invalid_api_key: { type: 'authentication_error' },
@@ -64,7 +64,7 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
 
 export function createMessagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
   const body = createMessagesErrorBody(error, requestId);
-  if (isOriginal(error))
+  if (isUpstreamError(error))
     return { status: error.original.status, headers: pickHeaders(error.original.headers, messagesErrorHeaders), body };
   const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
   return { status, headers: toRetryHeaders(error, status), body };
@@ -75,13 +75,13 @@ export function writeMessagesErrorEvent(error: RouterError, requestId: string): 
 }
 
 /** Whether an upstream of this format sent the error. Clients receive such an error unchanged, except for the request's id. */
-function isOriginal(error: RouterError): error is RouterError & { original: { body: MessagesErrorBody } } {
+function isUpstreamError(error: RouterError): error is RouterError & { original: { body: MessagesErrorBody } } {
   const { original } = error;
   return original?.format === messagesName && isJsonObject(original.body['error']);
 }
 
 function createMessagesErrorBody(error: RouterError, requestId: string): MessagesErrorBody {
-  if (isOriginal(error)) return { ...error.original.body, request_id: requestId };
+  if (isUpstreamError(error)) return { ...error.original.body, request_id: requestId };
   const { type } = messagesErrors[error.code];
   return {
     type: 'error',
@@ -90,7 +90,7 @@ function createMessagesErrorBody(error: RouterError, requestId: string): Message
   };
 }
 
-/** Returns the error message. If clients of this format parse the message, it has the wording of Anthropic's API. */
+/** Returns the message of an error. A message that clients parse has the wording of Anthropic's API. */
 function writeMessage(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
@@ -100,20 +100,19 @@ function writeMessage(error: RouterError): string {
     case 'context_length_exceeded':
       return writeOverflowMessage(error);
     default:
-      return appendReason(error.message, readRejectedCapability(error.details));
+      return appendRejection(error.message, readRejectedCapability(error.details));
   }
 }
 
 /**
- * Adds the capability that the upstream has rejected to a message, in the wording that Claude Code reads. Claude Code then retries without
- * the capability.
+ * Appends the rejected capability to a message, in the wording that Claude Code parses. Claude Code then retries without the capability.
  */
-function appendReason(message: string, rejected: string | undefined): string {
+function appendRejection(message: string, rejected: string | undefined): string {
   return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;
 }
 
 /**
- * Returns the message for an exceeded context. Claude Code reads the numbers or the name in parentheses, and then shortens the conversation
+ * Returns the message for an exceeded context. Claude Code parses the numbers or the name in parentheses. It then shortens the conversation
  * or lowers `max_tokens`.
  */
 function writeOverflowMessage({ details, message }: RouterError): string {
@@ -121,11 +120,11 @@ function writeOverflowMessage({ details, message }: RouterError): string {
   const output = details?.['output_tokens'];
   const maximum = details?.['maximum_tokens'];
   const tooLong = 'prompt_too_long';
-  if (input === undefined || maximum === undefined) return appendReason(`prompt is too long: ${message}`, tooLong);
+  if (input === undefined || maximum === undefined) return appendRejection(`prompt is too long: ${message}`, tooLong);
   if (output === undefined || Number(input) > Number(maximum)) {
-    return appendReason(`prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`, tooLong);
+    return appendRejection(`prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`, tooLong);
   }
-  return appendReason(
+  return appendRejection(
     `input length and \`max_tokens\` exceed context limit: ${String(input)} + ${String(output)} > ${String(maximum)}`,
     'max_tokens_context_overflow',
   );

@@ -26,45 +26,47 @@ const knownBlocks: ReadonlySet<string> = new Set([
   'search_result',
 ]);
 
-/** Types of the tool with which the upstream searches the tools of the request. If the search is left out, the model gets all tools. */
+/** Types of a tool that searches the other tools of the request, on the upstream. Without the search, the model gets all tools. */
 const toolSearchType = /^tool_search_tool_/;
 
 export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<MessagesRequest>[] {
-  const user = userSays('hi');
+  const user = createUserMessages('hi');
   const pdf = { type: 'base64' as const, media_type: 'application/pdf', data: 'JVBERi0=' };
   return [
     {
       name: 'documents',
-      example: userSays([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }]),
+      example: createUserMessages([
+        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } },
+      ]),
       isIn: (_, marks) => marks.has('document'),
     },
     {
       name: 'pdf',
-      example: userSays([{ type: 'document', source: pdf }]),
+      example: createUserMessages([{ type: 'document', source: pdf }]),
       isIn: (_, marks) => marks.has('document base64'),
     },
     {
       name: 'document_urls',
-      example: userSays([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
+      example: createUserMessages([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
       isIn: (_, marks) => marks.has('document url'),
     },
     {
       name: 'file_ids',
-      example: userSays([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
+      example: createUserMessages([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
       isIn: (_, marks) => marks.has('image file') || marks.has('document file'),
     },
     {
       name: 'search_results',
-      example: userSays([
+      example: createUserMessages([
         { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'r' }] } as never,
       ]),
       isIn: (_, marks) => marks.has('search_result'),
     },
     {
       name: 'other_content',
-      example: userSays([{ type: 'container_upload', file_id: 'file_1' } as never]),
+      example: createUserMessages([{ type: 'container_upload', file_id: 'file_1' } as never]),
       isIn: (_, marks) => marks.has('other'),
     },
     {
@@ -86,7 +88,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'upstream_tools',
       example: { ...user, tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] },
-      isIn: ({ tools }) => (tools ?? []).some(runsUpstream),
+      isIn: ({ tools }) => (tools ?? []).some(runsOnlyOnUpstream),
     },
     {
       name: 'forced_tools',
@@ -95,7 +97,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     },
     {
       name: 'image_urls',
-      example: userSays([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
+      example: createUserMessages([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
       isIn: (_, marks) => marks.has('image url'),
     },
     {
@@ -126,7 +128,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
   ];
 }
 
-function userSays(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max_tokens' | 'messages'> {
+function createUserMessages(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max_tokens' | 'messages'> {
   return { max_tokens: 1, messages: [{ role: 'user', content }] };
 }
 
@@ -151,9 +153,9 @@ function addMarks(content: string | readonly MessagesBlock[] | null | undefined,
 
 /**
  * Whether a tool runs only on the upstream. Tools of the hosted kinds are excluded, because the router runs them if no upstream does. They
- * count as needs of their own.
+ * are needs of the request (`Needs.hosted`).
  */
-function runsUpstream(tool: MessagesTool): boolean {
+function runsOnlyOnUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearchType.test(type)) return false;
   return detectHostedKind(tool) === undefined && !isClientTool(tool);

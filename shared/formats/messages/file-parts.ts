@@ -5,20 +5,20 @@ import { messagesFiles } from './messages-files.ts';
 
 export const messagesFileParts: FilePartFormat = {
   fields: ['messages', 'content', 'source', 'system'],
-  idOf: ({ type, source }) => {
+  readFileId: ({ type, source }) => {
     if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined;
     return source['type'] === 'file' && typeof source['file_id'] === 'string' ? source['file_id'] : undefined;
   },
-  withFile,
-  paramOf: (path) => path.join('.'),
+  insertFile,
+  writeParam: (path) => path.join('.'),
   notFound: messagesFiles.notFound,
 };
 
-function withFile(block: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
+function insertFile(block: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
   const isImage = kind === 'image';
   if (isImage !== (block['type'] === 'image')) {
-    const expectation = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';
-    throw new RouterError('invalid_request', `${param}.source: the file '${name}' is ${expectation}`, {
+    const kindOfFile = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';
+    throw new RouterError('invalid_request', `${param}.source: the file '${name}' is ${kindOfFile}`, {
       param: `${param}.source`,
     });
   }

@@ -1,9 +1,9 @@
 import type { LimitStatus } from '../client-format.ts';
 
 /**
- * Returns `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with times as in RFC 3339 (Anthropic API guide, "Rate limits").
+ * Returns `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, with RFC 3339 times (Anthropic API guide, "Rate limits").
  */
-export function messagesLimitHeaders({ requests, tokens }: LimitStatus): Record<string, string> {
+export function createMessagesLimitHeaders({ requests, tokens }: LimitStatus): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [kind, left] of Object.entries({ requests, tokens })) {
     if (!left) continue;

@@ -3,7 +3,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { directCaller } from './hosted/hosted-result-block.ts';
 import { writeMessagesUsage } from './usage.ts';
 
-/** The fields of an answer. An answer that has only begun has the usage so far. */
+/** The fields that differ between answers. `usage` of an incomplete answer is the usage so far. */
 export interface MessageFacts {
   id: string;
   model: string;
@@ -12,7 +12,7 @@ export interface MessageFacts {
   usage: Usage;
 }
 
-/** How an answer ended; both fields are null for an answer that has only begun. */
+/** How an answer ended. Both fields are null for an incomplete answer. */
 export interface MessageEnding {
   stop_reason: Json;
   stop_sequence: string | null;
@@ -41,7 +41,7 @@ export function createMessageObject({ id, model, content, ending, usage }: Messa
   };
 }
 
-/** Returns the fields of an answer's end, for the answer itself or for the `delta` of `message_delta`. */
+/** Returns the fields that report how an answer ended, for the answer itself or for the `delta` of `message_delta`. */
 export function createEndingFields({ stop_reason: reason, stop_sequence: sequence }: MessageEnding): JsonObject {
   return { stop_reason: reason, stop_sequence: sequence, stop_details: null, container: null };
 }

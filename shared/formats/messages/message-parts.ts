@@ -1,22 +1,22 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import {
-  addressPart,
-  bytesPart,
-  contentParts,
-  filePart,
-  objectsIn,
-  toolResponse,
-  withoutEmptyMessages,
-  textOrEmpty,
-  textParts,
-  toolCallPart,
-  toolResponsePart,
+  createUrlPart,
+  createBytesPart,
+  toContentParts,
+  createFilePart,
+  filterObjects,
+  toToolResponse,
+  removeEmptyMessages,
+  toTextOrEmpty,
+  toTextParts,
+  createToolCallPart,
+  createToolResponsePart,
   type MessagePart,
   type MessageParts,
   type Modality,
 } from '../message-parts.ts';
 
-/** Stop reasons that the conventions name differently. */
+/** Stop reasons that have other names in the semantic conventions. */
 const finishReasons = new Map<Json | undefined, string>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -28,19 +28,19 @@ const finishReasons = new Map<Json | undefined, string>([
 
 export const messagesMessageParts: MessageParts = {
   request: ({ system, messages }) => ({
-    instructions: contentParts(system, toParts),
-    messages: withoutEmptyMessages(
-      objectsIn(messages).map(({ role, content }) => ({
-        role: textOrEmpty(role),
-        parts: contentParts(content, toParts),
+    instructions: toContentParts(system, toParts),
+    messages: removeEmptyMessages(
+      filterObjects(messages).map(({ role, content }) => ({
+        role: toTextOrEmpty(role),
+        parts: toContentParts(content, toParts),
       })),
     ),
   }),
   answer: ({ content, stop_reason: reason }) =>
-    withoutEmptyMessages([
+    removeEmptyMessages([
       {
         role: 'assistant',
-        parts: contentParts(content, toParts),
+        parts: toContentParts(content, toParts),
         finish_reason: finishReasons.get(reason) ?? (typeof reason === 'string' ? reason : 'error'),
       },
     ]),
@@ -50,15 +50,15 @@ export const messagesMessageParts: MessageParts = {
 function toParts(block: JsonObject): MessagePart[] {
   switch (block['type']) {
     case 'text':
-      return textParts(block['text']);
+      return toTextParts(block['text']);
     case 'thinking':
-      return textParts(block['thinking'], 'reasoning');
-    // A tool that runs beside the model reads like any other tool. Its results are left out, because they are sealed or whole pages.
+      return toTextParts(block['thinking'], 'reasoning');
+    // The call of a hosted tool is shown like any other call. Its result is left out, because it is encrypted or a whole page.
     case 'tool_use':
     case 'server_tool_use':
-      return [toolCallPart(block['id'], block['name'], block['input'])];
+      return [createToolCallPart(block['id'], block['name'], block['input'])];
     case 'tool_result':
-      return [toolResponsePart(block['tool_use_id'], toolResponse(block['content'], toParts))];
+      return [createToolResponsePart(block['tool_use_id'], toToolResponse(block['content'], toParts))];
     case 'image':
       return isJsonObject(block['source']) ? toSourceParts('image', block['source']) : [];
     case 'document':
@@ -73,37 +73,37 @@ function toSourceParts(modality: Modality, source: JsonObject): MessagePart[] {
   switch (type) {
     case 'base64':
     case 'text':
-      return [bytesPart(modality, mimeType, textOrEmpty(data).length)];
+      return [createBytesPart(modality, mimeType, toTextOrEmpty(data).length)];
     case 'url':
-      return typeof url === 'string' ? [addressPart(modality, url)] : [];
+      return typeof url === 'string' ? [createUrlPart(modality, url)] : [];
     case 'file':
-      return typeof id === 'string' ? [filePart(modality, id)] : [];
+      return typeof id === 'string' ? [createFilePart(modality, id)] : [];
     default:
       return [];
   }
 }
 
-/** For each type of delta: the delta's field with the text, and the block's field that it extends. */
+/** Maps each type of delta to the delta's field with a text, and to the block's field that this text extends. */
 const deltaFields = new Map<Json | undefined, readonly [from: string, to: string]>([
   ['text_delta', ['text', 'text']],
   ['thinking_delta', ['thinking', 'thinking']],
-  ['input_json_delta', ['partial_json', 'written']],
+  ['input_json_delta', ['partial_json', 'inputText']],
 ]);
 
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const blocks = new Map<Json | undefined, JsonObject>();
   let reason: Json | undefined;
-  for (const { type, index, content_block: begun, delta } of events) {
-    if (type === 'content_block_start' && isJsonObject(begun)) blocks.set(index, { ...begun });
+  for (const { type, index, content_block: startedBlock, delta } of events) {
+    if (type === 'content_block_start' && isJsonObject(startedBlock)) blocks.set(index, { ...startedBlock });
     if (!isJsonObject(delta)) continue;
     if (type === 'message_delta') reason = delta['stop_reason'] ?? reason;
     const block = blocks.get(index);
     const fields = deltaFields.get(delta['type']);
     if (type === 'content_block_delta' && block && fields)
-      block[fields[1]] = textOrEmpty(block[fields[1]]) + textOrEmpty(delta[fields[0]]);
+      block[fields[1]] = toTextOrEmpty(block[fields[1]]) + toTextOrEmpty(delta[fields[0]]);
   }
-  const content = [...blocks.values()].map(({ written, ...block }) =>
-    typeof written === 'string' && written !== '' ? { ...block, input: written } : block,
+  const content = [...blocks.values()].map(({ inputText, ...block }) =>
+    typeof inputText === 'string' && inputText !== '' ? { ...block, input: inputText } : block,
   );
   return { content, stop_reason: reason };
 }

@@ -7,14 +7,14 @@ const purpose = 'user_data';
 const minLifetimeSeconds = 3_600;
 const maxLifetimeSeconds = 7_776_000;
 
-const defaultListed = 20;
-const maxListed = 1_000;
+const defaultListLength = 20;
+const maxListLength = 1_000;
 
 const maxIds = 100;
 
 /**
- * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs page through lists in two ways: by `after_id` and `before_id`,
- * or by `page` and `next_page`.
+ * The files of Anthropic's API (Anthropic API reference, "Files"). Its SDKs page through lists in two ways: with `after_id` and
+ * `before_id`, or with `page` and `next_page`.
  */
 export const messagesFiles: FormatFiles = {
   path: '/files',
@@ -67,9 +67,9 @@ function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
   const before = readId('before_id', query['before_id']);
   if (after !== undefined && before !== undefined)
     throw createFieldError('before_id', 'cannot be used together with after_id or page');
-  const maxFiles = limit === undefined ? defaultListed : parseWholeNumber(limit, 1, maxListed);
+  const maxFiles = limit === undefined ? defaultListLength : parseWholeNumber(limit, 1, maxListLength);
   if (maxFiles === undefined)
-    throw createFieldError('limit', `Input should be a whole number between 1 and ${maxListed}`);
+    throw createFieldError('limit', `Input should be a whole number between 1 and ${maxListLength}`);
   return { newestFirst: true, after, before, limit: maxFiles, ids: readIds(query['ids[]'] ?? query['ids']) };
 }
 

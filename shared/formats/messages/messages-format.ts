@@ -11,7 +11,7 @@ import { messagesFeatures } from './features.ts';
 import { messagesFileParts } from './file-parts.ts';
 import { messagesFiles } from './messages-files.ts';
 import { createMessagesHostedRequest } from './hosted/messages-hosted-request.ts';
-import { messagesLimitHeaders } from './limit-headers.ts';
+import { createMessagesLimitHeaders } from './limit-headers.ts';
 import { messagesMessageParts } from './message-parts.ts';
 import { computeMessagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
@@ -45,11 +45,11 @@ export const messagesFormat: ClientFormat = {
   readRelayed: readRelayedMessage,
   messageParts: messagesMessageParts,
   errorAnswer: createMessagesErrorAnswer,
-  limitHeaders: messagesLimitHeaders,
+  limitHeaders: createMessagesLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(messagesStreamAdditions, requestId),
 };
 
-/** Claude Code's suffix for a context window of a million tokens. It is not part of a model's name. */
+/** Suffix that Claude Code adds to a model's name for a context window of a million tokens. */
 const longContextSuffix = /\[1m\]$/i;
 
 function removeContextSuffix(name: string): string {
@@ -66,7 +66,7 @@ function toParameters(body: unknown, operation: ClientRoute['operation']): Reque
     stream: !isCount && request['stream'] === true,
     needs: computeMessagesNeeds(request),
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
-    // This format's `service_tier` chooses between capacities of its vendor, not a priority.
+    // In this format, `service_tier` selects capacity at the vendor, not a priority.
     serviceTier: undefined,
     conversation: digestMessagesConversation(request),
     signs: isCount ? undefined : readMessagesSigns(request),

@@ -4,13 +4,13 @@ import { isJsonObject } from '#shared/core/json.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { checkSources } from './check-sources.ts';
 import { checkTools } from './check-tools.ts';
-import { problemError } from './problem-error.ts';
+import { createProblemError } from './problem-error.ts';
 import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
 
 /**
  * Checks the body of a `messages` request and returns the same object.
- * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` have a path such as `messages.0.content`
+ * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` contain a path such as `messages.0.content`
  */
 export function parseMessagesRequest(body: unknown): MessagesRequest {
   return parse(messagesRequestSchema, body) as MessagesRequest;
@@ -18,7 +18,7 @@ export function parseMessagesRequest(body: unknown): MessagesRequest {
 
 /**
  * Checks the body of a token count request, which has no `max_tokens`.
- * @throws as `parseMessagesRequest` does
+ * @throws RouterError, see `parseMessagesRequest`
  */
 export function parseCountTokensRequest(body: unknown): MessagesRequest {
   return parse(countTokensRequestSchema, body) as MessagesRequest;
@@ -27,7 +27,7 @@ export function parseCountTokensRequest(body: unknown): MessagesRequest {
 function parse(schema: z.ZodObject, body: unknown): unknown {
   refuseThread(body);
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as MessagesRequest;
   checkToolResults(request.messages);
   checkSources(request.messages);
@@ -36,8 +36,8 @@ function parse(schema: z.ZodObject, body: unknown): unknown {
 }
 
 /**
- * Refuses requests that continue a conversation stored by the server. The router stores none, so the history would be missing. Clients that
- * receive these error details send the whole history instead.
+ * Refuses requests that continue a conversation on the server. The router stores no conversations, so the history would be missing. Clients
+ * that receive these error details send the whole history instead.
  */
 function refuseThread(body: unknown): void {
   if (!isJsonObject(body) || body['thread'] === undefined || body['thread'] === null) return;
@@ -48,12 +48,12 @@ function refuseThread(body: unknown): void {
 }
 
 function checkToolResults(messages: readonly MessagesMessage[]): void {
-  const calls = new Set<string>();
+  const callIds = new Set<string>();
   for (const [at, { content }] of messages.entries()) {
     if (typeof content === 'string') continue;
     for (const [position, block] of content.entries()) {
-      if (block.type === 'tool_use') calls.add(block.id);
-      if (block.type !== 'tool_result' || calls.has(block.tool_use_id)) continue;
+      if (block.type === 'tool_use') callIds.add(block.id);
+      if (block.type !== 'tool_result' || callIds.has(block.tool_use_id)) continue;
       const param = `messages.${at}.content.${position}.tool_use_id`;
       throw new RouterError('invalid_request', `${param}: no \`tool_use\` block before it has this id`, { param });
     }

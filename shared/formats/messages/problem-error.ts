@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Problem } from '../validation/find-first-problem.ts';
 
-/** Returns the error for a problem of a `messages` request. The message has the path with dots, then the expected value. */
-export function problemError(problem: Problem): RouterError {
+/** Returns the error for a problem of a `messages` request. Its message contains the path with dots, then the expected value. */
+export function createProblemError(problem: Problem): RouterError {
   const param = problem.path.join('.');
   if (param === '') return new RouterError('invalid_request', 'The request body must be a JSON object.');
   const code = problem.kind === 'missing' ? 'missing_parameter' : 'invalid_request';
@@ -23,12 +23,12 @@ function writeSentence(problem: Problem): string {
 }
 
 function describeBound(
-  of: 'number' | 'array' | 'string',
+  type: 'number' | 'array' | 'string',
   comparison: string,
   relation: string,
   amount: number,
 ): string {
-  switch (of) {
+  switch (type) {
     case 'number':
       return `Input should be ${comparison} ${amount}`;
     case 'array':
@@ -39,9 +39,9 @@ function describeBound(
 }
 
 function listAlternatives({ values, types }: Problem & { kind: 'expected' }): string {
-  const all = [...values.map((value) => `'${value}'`), ...types.map(describeType)];
-  const last = all.pop() ?? 'something else';
-  return all.length === 0 ? last : `${all.join(', ')} or ${last}`;
+  const alternatives = [...values.map((value) => `'${value}'`), ...types.map(describeType)];
+  const last = alternatives.pop() ?? 'something else';
+  return alternatives.length === 0 ? last : `${alternatives.join(', ')} or ${last}`;
 }
 
 function describeType(type: string): string {

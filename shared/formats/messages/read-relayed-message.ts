@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { RelayedAnswerBuilder, typeName, type RelayedAnswer } from '../relayed-answer.ts';
+import { RelayedAnswerBuilder, readTypeName, type RelayedAnswer } from '../relayed-answer.ts';
 
-/** The usage fields whose sum is the number of input tokens. */
+/** The usage fields that add up to the number of input tokens. */
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
 
 /**
- * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another ping in place of thinking that the
- * client does not get.
- * @returns the reason why the message cannot be continued, as a text, unless the events contain only the first block, with text
+ * Reads the events of a message that has begun. A worker can continue the message if its only block so far is a text. One ping follows
+ * `message_start`. Workers write another ping in place of thinking that the client does not get.
+ * @returns see `ReadRelayed`
  */
 export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();
@@ -24,13 +24,14 @@ export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer
       if (typeof id === 'string') parts.id = id;
       if (isJsonObject(usage)) parts.inputTokens = sumInputTokens(usage);
     } else if (type === 'content_block_start' && isJsonObject(block)) {
-      if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${typeName(block)}`;
+      if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${readTypeName(block)}`;
       if (typeof block['text'] === 'string' && block['text'] !== '') parts.pieces.push(block['text']);
     } else if (type === 'content_block_delta' && isJsonObject(delta)) {
       if (delta['type'] !== 'text_delta' || typeof delta['text'] !== 'string')
-        return `there is a delta of type ${typeName(delta)}`;
+        return `there is a delta of type ${readTypeName(delta)}`;
       parts.pieces.push(delta['text']);
-    } else return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${typeName(event)}`;
+    } else
+      return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${readTypeName(event)}`;
   }
   return parts.build();
 }

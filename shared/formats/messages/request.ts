@@ -25,9 +25,9 @@ export type ToolResultBlock = JsonObject & {
   is_error?: boolean | null;
 };
 
-/** The result of a search among deferred tools: a tool that the model may call from this point on. */
+/** A tool that a search among deferred tools has found. The model may call it from this point on. */
 export type ToolReferenceBlock = JsonObject & { type: 'tool_reference'; tool_name: string };
-/** A change of the tools in mid-conversation, in a message of the role `system`. */
+/** Adds or removes a tool in the middle of the conversation, in a message of the role `system`. */
 export type ToolChangeBlock = JsonObject & { type: 'tool_addition' | 'tool_removal'; tool: JsonObject };
 export type ServerToolUseBlock = JsonObject & { type: 'server_tool_use'; id: string; name: string; input: JsonObject };
 export type HostedResultBlock = JsonObject & {
@@ -62,8 +62,8 @@ export type MessagesMessage = JsonObject & {
 };
 
 /**
- * A tool that the client defines has no type or the type `custom`. Tools of other types are defined by Anthropic and run on the upstream or
- * at the client (see `isClientTool`).
+ * A tool of a request. A tool that the client defines has no type, or the type `custom`. Anthropic defines the tools of all other types.
+ * They run on the upstream or at the client (see `isClientTool`).
  */
 export type MessagesTool = JsonObject & {
   type?: string | null;

@@ -81,7 +81,7 @@ export const countTokensRequestSchema = z.looseObject({
 
 /** The fields of a `messages` request that the router reads (Anthropic API reference, "Create a Message"). */
 export const messagesRequestSchema = countTokensRequestSchema.extend({
-  // A request with 0 only loads the prompt into the cache.
+  // A request with 0 loads the prompt into the cache and generates nothing.
   max_tokens: z.int().min(0),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),

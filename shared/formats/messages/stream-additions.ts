@@ -10,7 +10,7 @@ export const messagesStreamAdditions: StreamAdditions = {
   emptyBytes: () => deltaBytes,
 };
 
-/** Number of events before the first text: `message_start` and `content_block_start`. They are larger than an empty delta. */
+/** Number of events before the first text: `message_start` and `content_block_start`. Both are larger than an empty delta. */
 const headEvents = 2;
 
 const blockStartBytes = 117;

@@ -41,7 +41,7 @@ function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
-/** Updates the usage of a `messages` stream. Counts are cumulative, so later counts replace earlier counts, unless they are null. */
+/** Updates the usage of a `messages` stream. Counts are cumulative, so a later count replaces an earlier one. A null replaces nothing. */
 export function overlayUsage(usage: JsonObject, update: Json | undefined): JsonObject {
   if (!isJsonObject(update)) return usage;
   return { ...usage, ...Object.fromEntries(Object.entries(update).filter(([, count]) => count !== null)) };

@@ -5,12 +5,12 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseModerationsRequest } from './parse-moderations-request.ts';
 import type { ModerationsRequest } from './request.ts';
 
-/** The model name that the router assumes for a request without one, because OpenAI's API allows such requests here. */
+/** The model name of a request without `model`. OpenAI's API allows such requests here. */
 const anyModel = 'auto';
 
 /** OpenAI's moderations format: the model judges texts and images by categories of harm. */
@@ -23,8 +23,8 @@ export const moderationsFormat: ClientFormat = {
   read: (body) => readJsonRequest(body, (parsed) => toParameters(parseModerationsRequest(parsed))),
   estimateInput: (request: JsonObject) => computeNeeds(request as ModerationsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
-  // Moderations are never streamed. The type requires a stream, so any format's additions will do.
+  limitHeaders: createOpenaiLimitHeaders,
+  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
@@ -42,7 +42,7 @@ function toParameters(request: ModerationsRequest): RequestParameters {
 function computeNeeds({ input }: ModerationsRequest): Needs {
   const inputs = typeof input === 'string' ? [input] : input;
   let inputTokens = 0;
-  for (const each of inputs) inputTokens += typeof each === 'string' ? estimateTokens(each) : estimatePartTokens(each);
+  for (const part of inputs) inputTokens += typeof part === 'string' ? estimateTokens(part) : estimatePartTokens(part);
   return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput: 0 };
 }
 

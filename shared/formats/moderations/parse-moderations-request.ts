@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 import type { ModerationsRequest } from './request.ts';
@@ -21,6 +21,6 @@ const schema = z.looseObject({
  */
 export function parseModerationsRequest(body: unknown): ModerationsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   return body as ModerationsRequest;
 }

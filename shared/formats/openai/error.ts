@@ -55,11 +55,11 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
 
 export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
-  return { status, headers: toRetryHeaders(error, status), body: openaiErrorBody(error) };
+  return { status, headers: toRetryHeaders(error, status), body: createOpenaiErrorBody(error) };
 }
 
 /** Returns the body of an error, with all four keys. */
-export function openaiErrorBody({
+export function createOpenaiErrorBody({
   code: error,
   message,
   param,

@@ -1,7 +1,7 @@
 import type { LimitStatus } from '../client-format.ts';
 
 /** Returns `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
-export function openaiLimitHeaders({ at, requests, tokens }: LimitStatus): Record<string, string> {
+export function createOpenaiLimitHeaders({ at, requests, tokens }: LimitStatus): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [kind, left] of Object.entries({ requests, tokens })) {
     if (!left) continue;

@@ -6,13 +6,13 @@ const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'ev
 
 const dayMs = 24 * 3_600_000;
 
-/** Lifetime of a batch file whose upload sets no lifetime. */
-const batchLifeMs = 30 * dayMs;
+/** Lifetime of a batch file if the upload sets none. */
+const batchLifetimeMs = 30 * dayMs;
 
 const minLifetimeSeconds = 3_600;
 const maxLifetimeSeconds = 2_592_000;
 
-const maxListed = 10_000;
+const maxListLength = 10_000;
 
 /** The files of OpenAI's API (OpenAI API reference, "Files"). */
 export const openaiFiles: FormatFiles = {
@@ -56,7 +56,7 @@ function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const anchor = fields.get('expires_after[anchor]');
   const lifetime = fields.get('expires_after[seconds]');
   if (anchor === undefined && lifetime === undefined)
-    return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifeMs : undefined };
+    return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifetimeMs : undefined };
   if (anchor !== 'created_at') throw createFieldError('expires_after[anchor]', "must be 'created_at'");
   const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxLifetimeSeconds);
   if (seconds === undefined)
@@ -71,8 +71,8 @@ function readList({ purpose, order = 'desc', after, limit }: Readonly<Record<str
   if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
   if (after !== undefined && typeof after !== 'string') throw createFieldError('after', 'must be one id');
   if (purpose !== undefined && typeof purpose !== 'string') throw createFieldError('purpose', 'must be one purpose');
-  const maxFiles = limit === undefined ? maxListed : parseWholeNumber(limit, 1, maxListed);
-  if (maxFiles === undefined) throw createFieldError('limit', `must be a whole number from 1 to ${maxListed}`);
+  const maxFiles = limit === undefined ? maxListLength : parseWholeNumber(limit, 1, maxListLength);
+  if (maxFiles === undefined) throw createFieldError('limit', `must be a whole number from 1 to ${maxListLength}`);
   return { newestFirst: order === 'desc', after, purpose, limit: maxFiles };
 }
 

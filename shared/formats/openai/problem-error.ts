@@ -2,8 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { FieldPath, Problem } from '../validation/find-first-problem.ts';
 
 /** Returns the error for a problem of a request in OpenAI's formats; `param` is a path such as `messages[0].content[1].type`. */
-export function problemError(problem: Problem): RouterError {
-  const param = openaiPath(problem.path);
+export function createProblemError(problem: Problem): RouterError {
+  const param = formatOpenaiPath(problem.path);
   if (problem.path.length === 0) {
     return new RouterError('invalid_request', 'The request body must be a JSON object.');
   }
@@ -28,7 +28,7 @@ function createExpectedError(problem: Problem & { kind: 'expected' }, param: str
     const hint = "The role 'function' is not supported; answer a tool call with a message of role 'tool'.";
     return new RouterError('unsupported_parameter', hint, { param });
   }
-  const expectations = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
+  const expectations = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(addArticle)];
   return createValueError(param, `expected ${expectations.join(' or ')}`, problem.got);
 }
 
@@ -42,16 +42,16 @@ function createValueError(param: string, expected: string, got: unknown): Router
   );
 }
 
-/** Describes numbers and booleans by their value, and other values only by their type, because those values may be long or private. */
+/** Describes a number or boolean by its value. Describes any other value by its type, because the value may be long or private. */
 function describeValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   if (value === '') return 'an empty string';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
-  return withArticle(typeof value);
+  return addArticle(typeof value);
 }
 
-function describeAmount(of: 'number' | 'array' | 'string', bound: number, relation: string): string {
-  switch (of) {
+function describeAmount(type: 'number' | 'array' | 'string', bound: number, relation: string): string {
+  switch (type) {
     case 'number':
       return `a number of ${relation} ${bound}`;
     case 'array':
@@ -61,11 +61,11 @@ function describeAmount(of: 'number' | 'array' | 'string', bound: number, relati
   }
 }
 
-function withArticle(type: string): string {
+function addArticle(type: string): string {
   return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
 /** Writes a path as OpenAI's errors do, such as `messages[0].content`. */
-export function openaiPath(path: FieldPath): string {
+export function formatOpenaiPath(path: FieldPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf } from '../validation/loose-schema.ts';
 import type { RerankRequest } from './request.ts';
@@ -22,6 +22,6 @@ const schema = z.looseObject({
  */
 export function parseRerankRequest(body: unknown): RerankRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   return body as RerankRequest;
 }

@@ -5,14 +5,14 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseRerankRequest } from './parse-rerank-request.ts';
 import type { RerankRequest } from './request.ts';
 
 /**
- * The rerank format of Cohere, Jina and engines: the model ranks documents by how well they answer a query. Clients of OpenAI's API use the
- * format as well.
+ * The rerank format of Cohere, Jina and vLLM: the model ranks documents by how well they answer a query. Clients of OpenAI's API also use
+ * this format.
  */
 export const rerankFormat: ClientFormat = {
   name: 'rerank',
@@ -27,8 +27,8 @@ export const rerankFormat: ClientFormat = {
   read: (body) => readJsonRequest(body, (parsed) => toParameters(parseRerankRequest(parsed))),
   estimateInput: (request: JsonObject) => computeNeeds(request as RerankRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
-  // Rankings are never streamed. The type requires a stream, so any format's additions will do.
+  limitHeaders: createOpenaiLimitHeaders,
+  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
@@ -43,7 +43,7 @@ function toParameters(request: RerankRequest): RequestParameters {
   };
 }
 
-/** Returns the needs of a request. The query counts once per document, because the model reads the query again with each document. */
+/** Returns the needs of a request. The query counts once per document, because the model reads the query with each document. */
 function computeNeeds({ query, documents }: RerankRequest): Needs {
   const queryTokens = estimateTokens(query);
   let inputTokens = 0;

@@ -8,14 +8,13 @@ import type { ResponsesRequest } from './request.ts';
 import { readRepeatedFields, createResponseObject } from './response-object.ts';
 
 /**
- * Matches the beginning of the event that ends a stream. The data is JSON without line breaks, so only an event has a line that begins with
- * this name.
+ * Matches the beginning of the event that ends a stream. The data of events is JSON without line breaks, so no line of data can match.
  */
 const endingPattern = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
 
 const endingStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
 
-/** Returns how to serve a checked request in the background; undefined unless it requests a background response. */
+/** Converts a checked request to a background request. Returns undefined if the request asks for no background response. */
 export function createBackgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
   if (request.background !== true) return undefined;
   return {
@@ -34,7 +33,7 @@ export function createBackgroundRequest(request: ResponsesRequest): BackgroundRe
   };
 }
 
-/** How responses are made in the background (OpenAI API guide, "Background mode"). */
+/** Writes background responses (OpenAI API guide, "Background mode"). */
 export const backgroundResponses: BackgroundAnswers = {
   inState: (response, status) => ({ ...response, status }),
   queuedEvents: (response) => ({
@@ -85,7 +84,7 @@ function readResponse(text: string): JsonObject | undefined {
     const response = isJsonObject(parsed) ? parsed['response'] : undefined;
     return isJsonObject(response) ? response : undefined;
   } catch {
-    // Data that is not JSON ends no response.
+    // An event whose data is not JSON does not end a response.
     return undefined;
   }
 }

@@ -6,33 +6,33 @@ import { parseJsonBody } from '../json-request.ts';
 const trigger = { type: 'compaction_trigger' };
 
 /**
- * The route that compacts a conversation (OpenAI API reference, "Compact a response"). The request becomes one whose input ends with a
- * `compaction_trigger`. The client gets a list of items in place of a response, and nothing is stored.
+ * The route that compacts a conversation (OpenAI API reference, "Compact a response"). The router adds a `compaction_trigger` to the end of
+ * the input. The client gets a list of items in place of a response, and nothing is stored.
  */
 export const compactRoute: ClientRoute = {
   path: '/responses/compact',
   operation: 'generate',
-  reshape: { request: toCompactingRequest, answer: toCompactedResponse },
+  reshape: { request: toCompactionRequest, answer: toCompactionAnswer },
 };
 
 /** @throws RouterError `invalid_json` */
-function toCompactingRequest(body: Buffer): Buffer {
+function toCompactionRequest(body: Buffer): Buffer {
   const parsed = parseJsonBody(body);
   const items = isJsonObject(parsed) ? readItems(parsed['input']) : undefined;
-  // The check of the request refuses an invalid body later.
+  // The later check of the request refuses an invalid body.
   if (!isJsonObject(parsed) || !items) return body;
   const changedFields = { input: [...items, trigger], stream: false, store: false };
   return Buffer.from(JSON.stringify({ ...parsed, ...changedFields }));
 }
 
-/** Returns the items of an input; an empty list for an absent input, undefined for an invalid one. */
+/** Returns the items of an input: an empty list for an absent input, undefined for an invalid input. */
 function readItems(input: Json | undefined): Json[] | undefined {
   if (input === undefined || input === null) return [];
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : undefined;
 }
 
-function toCompactedResponse(answer: Buffer): Buffer | undefined {
+function toCompactionAnswer(answer: Buffer): Buffer | undefined {
   const { id, created_at: created, output, usage } = JSON.parse(answer.toString()) as JsonObject;
   const items = Array.isArray(output)
     ? output.filter((item) => isJsonObject(item) && item['type'] === 'compaction')

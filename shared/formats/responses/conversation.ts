@@ -1,7 +1,7 @@
 import { digestConversation, type Conversation } from '../conversation.ts';
 import type { ResponsesItem, ResponsesRequest } from './request.ts';
 
-/** Identifies the conversation of a request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
+/** Identifies the conversation of a request by its start and, if the request has one, by its `prompt_cache_key`. */
 export function digestResponsesConversation({
   instructions,
   input,

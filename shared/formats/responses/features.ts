@@ -3,10 +3,10 @@ import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import { addsTools, listRequestTools } from './hosted/request-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './request.ts';
 
-/** Item types that belong to no tool. */
+/** Item types without relation to a tool. */
 const plainItems: ReadonlySet<string> = new Set(['message', 'reasoning', 'compaction', 'compaction_trigger']);
 
-/** Item types that belong to calls of the client's tools. */
+/** Item types of calls of the client's tools, and of the results of these calls. */
 const toolItems: ReadonlySet<string> = new Set([
   'function_call',
   'function_call_output',
@@ -16,7 +16,7 @@ const toolItems: ReadonlySet<string> = new Set([
   'tool_search_output',
 ]);
 
-/** Item types for tools that a server has run. */
+/** Item types of calls of hosted tools. */
 const hostedItems: ReadonlySet<string> = new Set([
   'web_search_call',
   'file_search_call',
@@ -28,7 +28,7 @@ const hostedItems: ReadonlySet<string> = new Set([
   'mcp_approval_response',
 ]);
 
-const textParts: ReadonlySet<string> = new Set([
+const knownParts: ReadonlySet<string> = new Set([
   'input_text',
   'output_text',
   'text',
@@ -39,39 +39,39 @@ const textParts: ReadonlySet<string> = new Set([
   'input_file',
 ]);
 
-/** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
+/** Matches the types of tools that do not run only on the upstream: the client's tools, and tools that the router may run. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
 export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<ResponsesRequest>[] {
-  const file = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });
+  const createFilePart = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });
   const [text, pdf] = ['data:text/plain;base64,aGk=', 'data:application/pdf;base64,JVBERi0='];
   const user = { input: 'hi' };
   return [
     {
       name: 'documents',
-      example: userSays([file({ file_data: text })]),
+      example: createUserInput([createFilePart({ file_data: text })]),
       isIn: (_, marks) => marks.has('file'),
     },
     {
       name: 'pdf',
-      example: userSays([file({ file_data: pdf, filename: 'a.pdf' })]),
+      example: createUserInput([createFilePart({ file_data: pdf, filename: 'a.pdf' })]),
       isIn: (_, marks) => marks.has('pdf'),
     },
     {
       name: 'file_urls',
-      example: userSays([file({ file_url: 'https://example.com/a.pdf' })]),
+      example: createUserInput([createFilePart({ file_url: 'https://example.com/a.pdf' })]),
       isIn: (_, marks) => marks.has('file by URL'),
     },
     {
       name: 'file_ids',
-      example: userSays([{ type: 'input_image', file_id: 'file-1' }]),
+      example: createUserInput([{ type: 'input_image', file_id: 'file-1' }]),
       isIn: (_, marks) => marks.has('by id'),
     },
     {
       name: 'other_content',
-      example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
+      example: createUserInput([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
       isIn: (_, marks) => marks.has('other part'),
     },
     {
@@ -103,7 +103,7 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
     {
       name: 'upstream_tools',
       example: { ...user, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
-      isIn: (request) => listRequestTools(request).some(({ tool }) => runsUpstream(tool)),
+      isIn: (request) => listRequestTools(request).some(({ tool }) => runsOnlyOnUpstream(tool)),
     },
     {
       name: 'forced_tools',
@@ -123,7 +123,7 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
     },
     {
       name: 'image_urls',
-      example: userSays([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
+      example: createUserInput([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
       isIn: (_, marks) => marks.has('image by URL'),
     },
     {
@@ -140,7 +140,7 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
   ];
 }
 
-function userSays(content: ResponsesPart[]): { input: ResponsesItem[] } {
+function createUserInput(content: ResponsesPart[]): { input: ResponsesItem[] } {
   return { input: [{ role: 'user', content }] };
 }
 
@@ -159,7 +159,7 @@ function collectMarks({ input }: ResponsesRequest): ReadonlySet<string> {
 function addMarks(content: unknown, marks: Set<string>): void {
   if (!Array.isArray(content)) return;
   for (const part of content as ResponsesPart[]) {
-    if (!textParts.has(part.type)) marks.add('other part');
+    if (!knownParts.has(part.type)) marks.add('other part');
     if (part.type === 'input_image' && typeof part.image_url !== 'string') marks.add('by id');
     if (part.type === 'input_image' && /^https?:/i.test(part.image_url ?? '')) marks.add('image by URL');
     if (part.type !== 'input_file') continue;
@@ -175,13 +175,13 @@ function isAssistantMessage(item: ResponsesItem | undefined): boolean {
   return item !== undefined && (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'assistant';
 }
 
-/** Whether a choice limits the tools without requiring a call. */
+/** Whether a tool choice limits the tools but does not require a call. */
 function allowsAnswers({ type, mode }: JsonObject): boolean {
   return type === 'allowed_tools' && mode !== 'required';
 }
 
-/** Whether a tool runs on the upstream. A tool search does unless its `execution` is `client`. */
-function runsUpstream(tool: ResponsesTool): boolean {
+/** Whether a tool runs only on the upstream. A tool search runs there unless its `execution` is `client`. */
+function runsOnlyOnUpstream(tool: ResponsesTool): boolean {
   if (tool.type === 'tool_search') return tool['execution'] !== 'client';
   return !knownTools.test(tool.type);
 }

@@ -2,18 +2,18 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { FilePartFormat, PlaceholderFile } from '../file-inputs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { openaiPath } from '../openai/problem-error.ts';
+import { formatOpenaiPath } from '../openai/problem-error.ts';
 
 export const responsesFileParts: FilePartFormat = {
   fields: ['input', 'content', 'output'],
-  idOf: ({ type, file_id: id }) =>
+  readFileId: ({ type, file_id: id }) =>
     (type === 'input_file' || type === 'input_image') && typeof id === 'string' ? id : undefined,
-  withFile,
-  paramOf: openaiPath,
+  insertFile,
+  writeParam: formatOpenaiPath,
   notFound: openaiFiles.notFound,
 };
 
-function withFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
+function insertFile(part: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
   const { type, file_id: _id, filename: _name, ...rest } = part;
   if (kind === 'image') return { ...rest, type: 'input_image', image_url: `data:${mimeType};base64,${data}` };
   if (type === 'input_image')

@@ -1,6 +1,6 @@
 const key = '"sequence_number"';
 
-/** Where an event's text contains its sequence number. */
+/** The sequence number of an event, and its offsets in the event's text. `end` is exclusive. */
 export interface EventNumber {
   start: number;
   end: number;
@@ -8,8 +8,8 @@ export interface EventNumber {
 }
 
 /**
- * Finds the sequence number of an event. The number is a field of the outermost object of the data; a field of the same name within an item
- * or a text does not count. Reads no further than the field.
+ * Finds the sequence number of an event. The number is a field of the outermost object in the data. A field of the same name in an item or
+ * a text does not count. Stops reading after the field.
  * @returns undefined for an event without a number
  */
 export function findEventNumber(event: string): EventNumber | undefined {
@@ -19,8 +19,8 @@ export function findEventNumber(event: string): EventNumber | undefined {
     switch (event.charAt(at)) {
       case '"': {
         if (depth === 1 && event.startsWith(key, at)) {
-          const found = readNumberAt(event, at + key.length);
-          if (found) return found;
+          const eventNumber = readNumberAt(event, at + key.length);
+          if (eventNumber) return eventNumber;
         }
         at = findStringEnd(event, at);
         continue;

@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import {
-  addressPart,
-  bytesPart,
-  contentParts,
-  filePart,
-  objectsIn,
-  toolResponse,
-  withoutEmptyMessages,
-  textOrEmpty,
-  textParts,
-  toolCallPart,
-  toolResponsePart,
+  createUrlPart,
+  createBytesPart,
+  toContentParts,
+  createFilePart,
+  filterObjects,
+  toToolResponse,
+  removeEmptyMessages,
+  toTextOrEmpty,
+  toTextParts,
+  createToolCallPart,
+  createToolResponsePart,
   type MessagePart,
   type MessageParts,
   type Modality,
@@ -20,17 +20,17 @@ import {
 /** Converts the items of Responses to messages for traces. All items of an answer become one message. */
 export const responsesMessageParts: MessageParts = {
   request: ({ instructions, input }) => ({
-    instructions: textParts(instructions),
-    messages: withoutEmptyMessages(
+    instructions: toTextParts(instructions),
+    messages: removeEmptyMessages(
       typeof input === 'string'
-        ? [{ role: 'user', parts: textParts(input) }]
-        : objectsIn(input).map((item) => ({ role: readRole(item), parts: toParts(item) })),
+        ? [{ role: 'user', parts: toTextParts(input) }]
+        : filterObjects(input).map((item) => ({ role: readRole(item), parts: toParts(item) })),
     ),
   }),
   answer: (response) => {
-    const parts = objectsIn(response['output']).flatMap(toParts);
+    const parts = filterObjects(response['output']).flatMap(toParts);
     const message: PartedMessage = { role: 'assistant', parts, finish_reason: readFinishReason(response, parts) };
-    return withoutEmptyMessages([message]);
+    return removeEmptyMessages([message]);
   },
   joinEvents,
 };
@@ -44,18 +44,18 @@ function toParts(item: JsonObject): MessagePart[] {
   const { type = 'message', content, call_id: id, name } = item;
   switch (type) {
     case 'message':
-      return contentParts(content, toPart);
+      return toContentParts(content, toPart);
     case 'reasoning':
       return [item['summary'], content].flatMap((list) =>
-        objectsIn(list).flatMap(({ text }) => textParts(text, 'reasoning')),
+        filterObjects(list).flatMap(({ text }) => toTextParts(text, 'reasoning')),
       );
     case 'function_call':
-      return [toolCallPart(id, name, item['arguments'])];
+      return [createToolCallPart(id, name, item['arguments'])];
     case 'custom_tool_call':
-      return [toolCallPart(id, name, item['input'])];
+      return [createToolCallPart(id, name, item['input'])];
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return [toolResponsePart(id, toolResponse(item['output'], toPart))];
+      return [createToolResponsePart(id, toToolResponse(item['output'], toPart))];
     default:
       return [];
   }
@@ -66,9 +66,9 @@ function toPart(part: JsonObject): MessagePart[] {
     case 'input_text':
     case 'output_text':
     case 'text':
-      return textParts(part['text']);
+      return toTextParts(part['text']);
     case 'refusal':
-      return textParts(part['refusal']);
+      return toTextParts(part['refusal']);
     case 'input_image':
       return toFileParts('image', part['file_id'], part['image_url'], undefined);
     case 'input_file':
@@ -81,13 +81,13 @@ function toPart(part: JsonObject): MessagePart[] {
 function toFileParts(
   modality: Modality,
   id: Json | undefined,
-  address: Json | undefined,
+  url: Json | undefined,
   data: Json | undefined,
 ): MessagePart[] {
-  if (typeof id === 'string') return [filePart(modality, id)];
-  if (typeof address === 'string') return [addressPart(modality, address)];
+  if (typeof id === 'string') return [createFilePart(modality, id)];
+  if (typeof url === 'string') return [createUrlPart(modality, url)];
   if (typeof data !== 'string') return [];
-  return [/^data:/i.test(data) ? addressPart(modality, data) : bytesPart(modality, undefined, data.length)];
+  return [/^data:/i.test(data) ? createUrlPart(modality, data) : createBytesPart(modality, undefined, data.length)];
 }
 
 function readFinishReason(response: JsonObject, parts: readonly MessagePart[]): string {
@@ -99,8 +99,8 @@ function readFinishReason(response: JsonObject, parts: readonly MessagePart[]): 
 }
 
 /**
- * Joins the events of a stream. A complete stream has the whole response in its last event. For a stream that was cut off, the result has
- * the completed items, and the text so far of other items.
+ * Joins the events of a stream. A complete stream has the whole response in its last event. For a stream that was cut off, returns the
+ * complete items, and the text so far of incomplete items.
  */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();
@@ -109,11 +109,13 @@ function joinEvents(events: readonly JsonObject[]): JsonObject {
     if (isJsonObject(response)) wholeResponse = response;
     if (type === 'response.output_item.done' && isJsonObject(item)) items.set(index, item);
     if (type === 'response.output_text.delta') {
-      const [begun] = objectsIn(items.get(index)?.['content']);
-      items.set(index, { content: [{ type: 'text', text: textOrEmpty(begun?.['text']) + textOrEmpty(delta) }] });
+      const [textSoFar] = filterObjects(items.get(index)?.['content']);
+      items.set(index, {
+        content: [{ type: 'text', text: toTextOrEmpty(textSoFar?.['text']) + toTextOrEmpty(delta) }],
+      });
     }
   }
-  return objectsIn(wholeResponse['output']).length > 0
+  return filterObjects(wholeResponse['output']).length > 0
     ? wholeResponse
     : { ...wholeResponse, output: [...items.values()] };
 }

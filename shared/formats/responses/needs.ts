@@ -35,7 +35,7 @@ export function computeResponsesNeeds(request: ResponsesRequest): Needs {
 }
 
 /**
- * Whether a tool is a web search that is limited to its vendor's cache. Such a tool counts as unused, because clients send it with every
+ * Whether a tool is a web search that only reads the vendor's cache. Such a tool counts as unused, because clients send it with every
  * request.
  */
 function isUnused({ type, external_web_access: isLive }: { type: string; external_web_access?: unknown }): boolean {
@@ -54,7 +54,7 @@ function estimateItemTokens(item: ResponsesItem): number {
   if (parts.length > 0) return parts.reduce((sum, part) => sum + estimatePartTokens(part), 0);
   const { content, output } = item as { content?: unknown; output?: unknown };
   const wholeContent = output ?? content;
-  // Sealed content is about as long as the text in it.
+  // Encrypted content is about as long as the text in it.
   return estimateTokens(typeof wholeContent === 'string' ? wholeContent : JSON.stringify(item));
 }
 

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responsesRequestSchema } from './schema.ts';
@@ -12,10 +12,11 @@ import { responsesRequestSchema } from './schema.ts';
  */
 export function parseResponsesRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ResponsesRequest {
   const parsed = skim(() => responsesRequestSchema.safeParse(body));
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as ResponsesRequest;
   if (request.background === true && request.store === false) {
-    const message = "A response in the background is stored: send 'store: true', or leave it out.";
+    const message =
+      "Invalid value for 'background': background responses are stored. Send 'store: true', or omit 'store'.";
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   if (request['conversation'] !== undefined && request['conversation'] !== null) {

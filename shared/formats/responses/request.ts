@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
  * The fields of a Responses request that the router reads (OpenAI API reference, "Create a model response"). All objects may have further
- * fields. The rules of each translation decide whether further fields reach the upstream or are ignored.
+ * fields. The rules of each translation decide whether these fields reach the upstream or are ignored.
  */
 
 export interface ResponsesRequest extends JsonObject {
@@ -89,7 +89,7 @@ export interface ResponsesReasoning extends JsonObject {
   type: 'reasoning';
   summary?: { type: 'summary_text'; text: string }[];
   content?: { type: 'reasoning_text' | 'text'; text: string }[] | null;
-  /** The encrypted state with which the upstream or this router continues the thinking. */
+  /** The encrypted state from which the upstream, or this router, continues the thinking. */
   encrypted_content?: string | null;
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 
+/** Writes the events of a response, and numbers them. */
 export class ResponseEvents {
   #next: number;
 
@@ -13,7 +14,7 @@ export class ResponseEvents {
   }
 
   /**
-   * Writes an event whose further fields are JSON already, as for each piece of a text.
+   * Writes an event from fields that are already JSON text. Used for the many deltas of an answer.
    * @param fields JSON text of an object, without its brackets
    */
   writeText(type: string, fields: string): string {

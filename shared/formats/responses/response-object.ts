@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { removeSecrets } from './without-secrets.ts';
 
 /**
- * The fields of a request that the response object repeats, each with the value that the response shows if the request leaves the field
- * out.
+ * The request fields that the response object repeats. The values are the defaults that the response shows for fields that the request
+ * omits.
  */
 const repeatedDefaults: Readonly<Record<string, Json>> = {
   background: false,
@@ -30,15 +30,15 @@ const repeatedDefaults: Readonly<Record<string, Json>> = {
   user: null,
 };
 
-/** Objects whose own fields have defaults as well. */
+/** Names of object fields with defaults for the fields inside the object. */
 const fieldsWithDefaults: ReadonlySet<string> = new Set(['reasoning', 'text']);
 
-/** Returns the fields that the response object repeats from a request, with defaults for fields that the request leaves out. */
+/** Returns the fields that the response object repeats from a request, with defaults for fields that the request omits. */
 export function readRepeatedFields(request: JsonObject): JsonObject {
-  const fields = Object.entries(repeatedDefaults).map(([field, unset]): [string, Json] => {
-    const value = request[field] ?? unset;
-    if (fieldsWithDefaults.has(field) && isJsonObject(value) && isJsonObject(unset))
-      return [field, { ...unset, ...value }];
+  const fields = Object.entries(repeatedDefaults).map(([field, defaultValue]): [string, Json] => {
+    const value = request[field] ?? defaultValue;
+    if (fieldsWithDefaults.has(field) && isJsonObject(value) && isJsonObject(defaultValue))
+      return [field, { ...defaultValue, ...value }];
     return [field, field === 'tools' && Array.isArray(value) ? value.map(toShownTool) : value];
   });
   return Object.fromEntries(fields);
@@ -47,19 +47,19 @@ export function readRepeatedFields(request: JsonObject): JsonObject {
 /** Maximum JSON characters of a field that the ingress keeps for the duration of an answer. */
 const maxKeptCharacters = 4096;
 
-/** Returns the repeated fields and the model for an answer that is opened before a worker has begun. Leaves out long fields. */
+/** Returns the repeated fields and the model, for an answer that is opened before a worker has begun. Long fields get their defaults. */
 export function readOpeningFields(request: JsonObject): JsonObject {
-  const short = Object.keys(repeatedDefaults).map((field): [string, Json | undefined] => {
+  const shortFields = Object.keys(repeatedDefaults).map((field): [string, Json | undefined] => {
     const value = request[field];
     const length = typeof value === 'object' ? JSON.stringify(value).length : String(value).length;
     return [field, length > maxKeptCharacters ? undefined : value];
   });
-  return { ...readRepeatedFields(Object.fromEntries(short)), model: request['model'] };
+  return { ...readRepeatedFields(Object.fromEntries(shortFields)), model: request['model'] };
 }
 
 /**
- * Returns a tool as the response object repeats it. A function gets all its fields, because clients' parsers expect them. Other tools lose
- * their secrets.
+ * Returns a tool as the response object repeats it. A function gets all of its fields, because clients' parsers expect them. Secrets are
+ * removed from all other tools.
  */
 function toShownTool(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'function') return removeSecrets(tool);

@@ -5,7 +5,7 @@ import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
 import { createBackgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';
@@ -47,7 +47,7 @@ export const responsesFormat: ClientFormat = {
   readRelayed: readRelayedResponse,
   messageParts: responsesMessageParts,
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
+  limitHeaders: createOpenaiLimitHeaders,
   openStream: (opening) => new ResponsesStream(opening),
 };
 
@@ -82,8 +82,8 @@ function toParameters(request: ResponsesRequest, operation: ClientRoute['operati
 }
 
 /**
- * Returns the priority that the request asks for. If the client allows hours for the response (a completion window of `2h` or `8h`, not the
- * default `soonest`), the priority is low.
+ * Returns the priority that the request asks for. The priority is low if the client allows hours for the response, that is, if the
+ * completion window is `2h` or `8h` and not the default `soonest`.
  */
 function chooseServiceTier({ service_tier: tier, background_options: options }: ResponsesRequest) {
   const window = options?.completion_window ?? 'soonest';

@@ -10,8 +10,8 @@ import { toFailedResponseError } from './to-failed-response-error.ts';
 import { readRepeatedFields, responseIdPrefix, createResponseObject, type ResponseStatus } from './response-object.ts';
 import { noBytes, WholeEventSplitter } from './whole-event-splitter.ts';
 
-/** Every answer has at least this many events without text. */
-const frameEvents = 8;
+/** Minimum number of events without text in an answer. */
+const textlessEvents = 8;
 
 /** Bytes of a delta event without its text. */
 const deltaBytes = 230;
@@ -34,9 +34,9 @@ export class ResponsesStream implements StreamedAnswer {
   /** The last event that was relayed unread. */
   #lastUnread: Buffer | undefined;
   #isOpen = false;
-  /** The difference between new and original numbers of the worker's events; undefined before the worker's first event. */
+  /** New number minus original number of the worker's events; undefined before the worker's first event. */
   #shift: number | undefined;
-  /** Whether the router has added no event, so that the worker's events are relayed unread. */
+  /** Whether the worker's events are relayed unread, because the router has added no event. */
   #isUntouched = true;
 
   constructor(opening: StreamOpening) {
@@ -51,13 +51,13 @@ export class ResponsesStream implements StreamedAnswer {
 
   get tokens(): number {
     const { events, bytes, firstEventBytes } = this.#counter;
-    const deltas = Math.max(0, events - frameEvents);
+    const deltas = Math.max(0, events - textlessEvents);
     // The first two events carry the whole response object.
-    return estimateTokensOfPieces(deltas, bytes - 2 * firstEventBytes - (deltas + frameEvents - 2) * deltaBytes);
+    return estimateTokensOfPieces(deltas, bytes - 2 * firstEventBytes - (deltas + textlessEvents - 2) * deltaBytes);
   }
 
   relay(piece: Uint8Array, isLast = false): Uint8Array {
-    const events = isLast ? this.#events.last(piece) : this.#events.next(piece);
+    const events = isLast ? this.#events.finish(piece) : this.#events.takeWholeEvents(piece);
     if (events.length === 0) return noBytes;
     this.#counter.add(events);
     if (!this.#isUntouched) return Buffer.from(this.#renumber(Buffer.from(events).toString()));
@@ -66,8 +66,8 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   /**
-   * Returns an event, because clients do not count comments as a sign of life. Once the worker has begun, the event is `keepalive`, because
-   * one client empties its items at `response.in_progress`.
+   * Returns an event. A comment would not do, because clients do not count comments as a sign of life. Once the worker has begun, the event
+   * is `keepalive`, because one client clears its items at `response.in_progress`.
    */
   keepAlive(): string {
     if (!this.#hasBegun) {
@@ -89,8 +89,8 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   /**
-   * Whether to report a failure in the stream. After a status of 500 or above, and after 422, Codex repeats the request many times. After a
-   * failed response whose code rules out a repetition, Codex does not repeat the request.
+   * Whether to report a failure in the stream instead of by the HTTP status. Codex repeats a request many times after a status of 500 or
+   * above, and after 422. It does not repeat a request after a failed response with a code that rules out a repetition.
    */
   opensToFail({ code }: RouterError): boolean {
     const { status } = errorTable[code];
@@ -109,7 +109,7 @@ export class ResponsesStream implements StreamedAnswer {
     return this.#writeEvent('response.created', { response }) + this.#writeEvent('response.in_progress', { response });
   }
 
-  /** Begins to count event numbers, from the number of the last event that was relayed unread. */
+  /** Begins to count event numbers. The count starts after the last event that was relayed unread. */
   #beginCounting(): void {
     if (!this.#isUntouched) return;
     this.#isUntouched = false;
@@ -119,21 +119,21 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   /**
-   * Returns the events with numbers that follow those of the added events. Skips the opening events of a worker, because the client already
-   * has them.
+   * Returns the worker's events with new numbers, which continue after the router's own events. Skips the opening events of a worker,
+   * because the client already has opening events.
    */
   #renumber(events: string): string {
     let renumbered = '';
     for (const text of events.split(/(?<=\n\n)/)) {
       if (this.#shift === undefined && openingEvent.test(text)) continue;
-      const place = findEventNumber(text);
-      if (!place) {
+      const eventNumber = findEventNumber(text);
+      if (!eventNumber) {
         renumbered += text;
         continue;
       }
-      this.#shift ??= this.#nextNumber - place.value;
-      const number = place.value + this.#shift;
-      renumbered += text.slice(0, place.start) + String(number) + text.slice(place.end);
+      this.#shift ??= this.#nextNumber - eventNumber.value;
+      const number = eventNumber.value + this.#shift;
+      renumbered += text.slice(0, eventNumber.start) + String(number) + text.slice(eventNumber.end);
       this.#nextNumber = number + 1;
     }
     return renumbered;

@@ -39,7 +39,7 @@ const tool = openUnion('type', {
 });
 const moreTools = z.looseObject({ tools: arrayOf(tool).nullish() });
 
-const called = { call_id: name, name, namespace: z.string().nullish() };
+const callFields = { call_id: name, name, namespace: z.string().nullish() };
 const output = z.looseObject({ call_id: name, output: content });
 
 // An object without a type is a message.
@@ -47,9 +47,9 @@ const item = openUnion(
   'type',
   {
     message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
-    function_call: z.looseObject({ ...called, arguments: z.string() }),
+    function_call: z.looseObject({ ...callFields, arguments: z.string() }),
     function_call_output: output,
-    custom_tool_call: z.looseObject({ ...called, input: z.string() }),
+    custom_tool_call: z.looseObject({ ...callFields, input: z.string() }),
     custom_tool_call_output: output,
     reasoning: z.looseObject({
       summary: arrayOf(text).nullish(),

@@ -1,4 +1,4 @@
-import { startOfText, type RequestSigns } from '../request-signs.ts';
+import { copyStartOfText, type RequestSigns } from '../request-signs.ts';
 import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './request.ts';
 
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
@@ -8,14 +8,14 @@ const clientToolTypes: ReadonlySet<string> = new Set(['function', 'custom', 'nam
 export function readResponsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
   const items = Array.isArray(input) ? input : [];
   const messages = items.filter(isMessage);
-  const first = messages.find(({ role }) => role === 'system' || role === 'developer');
-  const last = messages.findLast(({ role }) => role === 'user');
+  const firstInstructions = messages.find(({ role }) => role === 'system' || role === 'developer');
+  const lastUserMessage = messages.findLast(({ role }) => role === 'user');
   const addedTools = items.flatMap(
     (item) => (toolItems.has(item.type) ? (item as { tools?: typeof tools }).tools : []) ?? [],
   );
   return {
-    instructions: startOfText(typeof instructions === 'string' ? instructions : findFirstText(first)),
-    lastText: startOfText(typeof input === 'string' ? input : findFirstText(last)),
+    instructions: copyStartOfText(typeof instructions === 'string' ? instructions : findFirstText(firstInstructions)),
+    lastText: copyStartOfText(typeof input === 'string' ? input : findFirstText(lastUserMessage)),
     hasOwnTools: [...(tools ?? []), ...addedTools].some(({ type }) => clientToolTypes.has(type)),
     cachesInstructions: false,
     isCompaction: items.at(-1)?.type === 'compaction_trigger',

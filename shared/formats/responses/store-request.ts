@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { StoreRequest } from '../stored-answers.ts';
 import type { ResponsesRequest } from './request.ts';
 
-/** The prefix of the ids that the router gives to items of each type; other types get `item`. */
-const prefixes: Readonly<Record<string, string>> = {
+/** Prefixes of the ids that the router gives to items, by type. Ids of other types begin with `item`. */
+const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
   function_call: 'fc',
@@ -13,8 +13,8 @@ const prefixes: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'ctco',
 };
 
-/** End of the ids that the router gives to items. No upstream knows these ids. */
-const ownIdEnding = /_in\d+$/;
+/** Matches the end of the ids that the router gives to items. Upstreams do not have items with these ids. */
+const routerIdEnding = /_in\d+$/;
 
 export function createStoreRequest(request: ResponsesRequest): StoreRequest {
   const ownItems = readItems(request);
@@ -29,11 +29,11 @@ export function createStoreRequest(request: ResponsesRequest): StoreRequest {
         const wholeItem = (reference === undefined ? undefined : items.get(reference)) ?? item;
         if (typeof wholeItem['id'] === 'string') return wholeItem;
         const type = typeof wholeItem['type'] === 'string' ? wholeItem['type'] : 'message';
-        return { ...wholeItem, type, id: `${prefixes[type] ?? 'item'}_${seed}_in${at}` };
+        return { ...wholeItem, type, id: `${idPrefixes[type] ?? 'item'}_${seed}_in${at}` };
       });
     },
     writeResolved: (history, input) =>
-      Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(removeOwnId) })),
+      Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(removeRouterId) })),
   };
 }
 
@@ -44,16 +44,16 @@ function readItems({ input }: ResponsesRequest): JsonObject[] {
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
-/** Returns the item id of a reference, which may lack its type; undefined for any other item. */
+/** Returns the item id of a reference; undefined for any other item. A reference may lack its type. */
 function findReferencedId(item: JsonObject): string | undefined {
   const { type = null, role, id } = item;
   const isReference = type === 'item_reference' || (type === null && role === undefined);
   return isReference && typeof id === 'string' ? id : undefined;
 }
 
-/** Returns an item as a worker gets it, that is, without an id that the router gave it. */
-function removeOwnId(item: JsonObject): JsonObject {
-  if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownIdEnding.test(item['id'])) return item;
+/** Removes the id of an item if the router has given it. Workers get items without such ids. */
+function removeRouterId(item: JsonObject): JsonObject {
+  if (!isJsonObject(item) || typeof item['id'] !== 'string' || !routerIdEnding.test(item['id'])) return item;
   const { id: _, ...rest } = item;
   return rest;
 }

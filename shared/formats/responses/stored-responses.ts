@@ -16,7 +16,7 @@ export const storedResponses: StoredAnswers = {
   findLastEvent: (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (const mark of eventMarks) {
-      // The data is JSON without line breaks, so only an event has a line that begins with this name.
+      // The data of events is JSON without line breaks, so no line of data can match.
       if (bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))) return 0;
       const at = bytes.indexOf(mark);
       if (at >= 0) return at + 1;
@@ -27,8 +27,8 @@ export const storedResponses: StoredAnswers = {
   readLastEvent: (event) => {
     const data = readData(event);
     const text = findResponse(data);
-    const found = text && readAnswer(parseJson(text.toString()), text);
-    if (found) return found;
+    const storable = text && readAnswer(parseJson(text.toString()), text);
+    if (storable) return storable;
     const parsed = parseJson(data.toString());
     const response = isJsonObject(parsed) ? parsed['response'] : undefined;
     return readAnswer(response, Buffer.from(JSON.stringify(response ?? null)));
@@ -38,12 +38,12 @@ export const storedResponses: StoredAnswers = {
   toStoredAnswer: (response, previous) => {
     const { tools } = response;
     // Upstreams may repeat the client's credentials.
-    const plainTools = Array.isArray(tools) ? tools.map(removeSecrets) : [];
+    const toolsWithoutSecrets = Array.isArray(tools) ? tools.map(removeSecrets) : [];
     const fields = { store: true, previous_response_id: previous ?? null };
     const hasFields = Object.entries(fields).every(([field, value]) => response[field] === value);
-    const isPlain = Array.isArray(tools) && plainTools.every((tool, at) => tool === tools[at]);
-    if (hasFields && (isPlain || tools === undefined)) return response;
-    return { ...response, ...(tools !== undefined && { tools: plainTools }), ...fields };
+    const hasNoSecrets = Array.isArray(tools) && toolsWithoutSecrets.every((tool, at) => tool === tools[at]);
+    if (hasFields && (hasNoSecrets || tools === undefined)) return response;
+    return { ...response, ...(tools !== undefined && { tools: toolsWithoutSecrets }), ...fields };
   },
   toStoredInput: removeSecretsOfItems,
   listItems,
@@ -54,7 +54,7 @@ function readAnswer(response: unknown, text: Uint8Array): StorableAnswer | undef
   return isJsonObject(response) && storedStates.has(response['status']) ? { answer: response, text } : undefined;
 }
 
-/** Returns the data of an event, which is one line. */
+/** Returns the data of an event. The data is one line. */
 function readData(event: Buffer): Buffer {
   const at = event.indexOf('\ndata:');
   if (at === -1) return Buffer.alloc(0);
@@ -64,8 +64,8 @@ function readData(event: Buffer): Buffer {
 }
 
 /**
- * Returns the bytes of the response object in the data of an event if the object is the last field, as upstreams and this router write it.
- * Only parsing shows whether the bytes are one object.
+ * Returns the bytes of the response object in the data of an event. Assumes that the object is the last field, as upstreams and this router
+ * write it. The bytes may be no object, so the caller has to parse them.
  */
 function findResponse(data: Buffer): Buffer | undefined {
   const start = data.indexOf(responseKey);
@@ -75,7 +75,7 @@ function findResponse(data: Buffer): Buffer | undefined {
   return data.subarray(start + responseKey.length, end);
 }
 
-/** Parses data of an upstream. Returns undefined for data that is not JSON, which is not stored. */
+/** Parses data of an upstream. Returns undefined for data that is not JSON. Such data is not stored. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

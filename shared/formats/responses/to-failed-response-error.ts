@@ -44,10 +44,10 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   insufficient_quota: 'insufficient_quota',
   internal: 'server_error',
   upstream_failed: 'server_error',
-  // Repeated, the same request would kill more workers.
+  // A repetition of the request would kill more workers.
   workers_died: 'invalid_prompt',
   worker_lost: 'server_error',
-  // The router has already waited as long as it may before it reports these errors.
+  // The router reports these errors only after it has waited for the permitted time.
   no_worker_available: 'server_is_overloaded',
   overloaded: 'server_is_overloaded',
   queue_timeout: 'server_is_overloaded',

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage of a response. The reported `input_tokens` include cached tokens. Web searches are counted from the output. Returns
+ * Reads the usage of a response. The reported `input_tokens` include cached tokens. The web searches are counted in the output. Returns
  * undefined for a response without usage.
  */
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
@@ -34,7 +34,7 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Whether an item is a completed web search. Opening a page, or searching within one, does not count. */
+/** Whether an item is a completed web search. Opening a page, or searching within a page, does not count. */
 function isSearch(item: Json): boolean {
   if (!isJsonObject(item) || item['type'] !== 'web_search_call' || item['status'] !== 'completed') return false;
   return toObject(item['action'])['type'] === 'search';

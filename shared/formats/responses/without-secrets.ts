@@ -3,8 +3,8 @@ import { changeAddedTools } from './hosted/request-tools.ts';
 import type { ResponsesItem, ResponsesTool } from './request.ts';
 
 /**
- * Returns a tool as answers repeat and store it. Removes the credentials of an MCP server: `authorization`, `headers`, and all of the URL
- * except scheme and host, because some URLs contain keys (OpenAI API guide, "Connectors and MCP servers").
+ * Returns a tool as answers and the store contain it. Removes the credentials of an MCP server: `authorization`, `headers`, and all of the
+ * URL except its origin, because some URLs contain keys (OpenAI API guide, "Connectors and MCP servers").
  */
 export function removeSecrets(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'mcp') return tool;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { SpeechRequest } from './request.ts';
 
@@ -20,7 +20,7 @@ const schema = z.looseObject({
  */
 export function parseSpeechRequest(body: unknown): SpeechRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   if (parsed.data.stream_format === 'sse')
     throw new RouterError('unsupported_parameter', "Unsupported value for 'stream_format': sound comes as bytes.", {
       param: 'stream_format',

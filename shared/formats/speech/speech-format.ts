@@ -4,7 +4,7 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
 import { parseSpeechRequest } from './parse-speech-request.ts';
 import type { SpeechRequest } from './request.ts';
@@ -20,7 +20,7 @@ export const speechFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => computeNeeds(request as SpeechRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   answerHeaders: ['content-type'],
-  limitHeaders: openaiLimitHeaders,
+  limitHeaders: createOpenaiLimitHeaders,
   openStream: () => new PlainStream(),
 };
 

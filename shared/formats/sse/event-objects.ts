@@ -2,11 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /** Maximum characters of one event. */
-const maxWaiting = 64 * 1024 * 1024;
+const maxEventCharacters = 64 * 1024 * 1024;
 
 /**
- * Reads the events of a stream from a worker. Each event has one `data:` line with a JSON object. Pieces may end within an event and within
- * a character.
+ * Reads the events of a stream from a worker. Each event has one `data:` line with a JSON object. A piece may end within an event or
+ * within a character.
  */
 export class EventObjects {
   readonly #decoder = new TextDecoder();
@@ -19,7 +19,8 @@ export class EventObjects {
   read(piece: Uint8Array): JsonObject[] {
     const texts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n\n');
     this.#rest = texts.pop() ?? '';
-    if (this.#rest.length > maxWaiting) throw new RouterError('upstream_failed', 'An event of the answer is too long.');
+    if (this.#rest.length > maxEventCharacters)
+      throw new RouterError('upstream_failed', 'An event of the answer is too long.');
     return texts.flatMap(readData);
   }
 }

@@ -1,6 +1,6 @@
 import type { StreamedAnswer } from './streamed-answer.ts';
 
-/** A streamed answer of plain bytes, such as sound. The router can add nothing to it. */
+/** A streamed answer of plain bytes, such as sound. The router adds no keep-alives and no errors. */
 export class PlainStream implements StreamedAnswer {
   readonly isPlain = true;
   readonly tokens = 0;

@@ -1,8 +1,8 @@
 import type { RouterError } from '#shared/core/errors.ts';
 
 /**
- * One streamed answer as the ingress relays it. The worker's bytes are relayed unread, and the router adds keep-alives and its own errors.
- * For a format whose events carry numbers or ids, the object keeps the state.
+ * One streamed answer that the ingress relays. The worker's bytes are relayed unread, and the router adds keep-alives and its own errors.
+ * If events of the format carry numbers or ids, the object keeps track of them.
  */
 export interface StreamedAnswer {
   /**
@@ -11,40 +11,40 @@ export interface StreamedAnswer {
    * @param isLast whether the answer is complete with this piece
    */
   relay(piece: Uint8Array, isLast?: boolean): Uint8Array;
-  /** Returns the text to send when the client has received nothing for a while. */
+  /** Returns the text that keeps the connection alive when the client has received no bytes for a while. */
   keepAlive(): string;
   /** Returns the events that end an answer which failed midway. */
   errorEvent(error: RouterError): string;
-  /** Whether an answer that fails before its first byte should start with status 200 and report the failure in its stream. */
+  /** Whether an answer that fails before its first byte gets status 200 and reports the failure in its stream. */
   opensToFail?(error: RouterError): boolean;
   /**
-   * Whether the answer consists of plain bytes, of the media type that the upstream names, and not of events. Such an answer gets no
-   * keep-alives, and a failure midway closes its connection.
+   * Whether the answer consists of plain bytes instead of events. The upstream names their media type. Such an answer gets no keep-alives,
+   * and a failure midway closes its connection.
    */
   readonly isPlain?: boolean;
-  /** Estimated output tokens that were relayed. The estimate is used for streams whose engine reports no count. */
+  /** Estimated output tokens that were relayed. Used if the engine reports no count. */
   readonly tokens: number;
 }
 
-/** What the router adds to a stream in a format whose events carry no numbers or ids. */
+/** The router's additions to a stream, in a format with events that carry no numbers or ids. */
 export interface StreamAdditions {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
   estimateTokens(relayed: RelayedEventCounter): number;
-  /** Maximum bytes of an event without text, such as a ping or an empty delta. Absent in a format whose events vary too much. */
+  /** Maximum bytes of an event without text, such as a ping or an empty delta. Absent if the sizes of such events vary too much. */
   emptyBytes?(firstEventBytes: number): number;
 }
 
-/** A streamed answer in a format whose events carry no numbers or ids. */
+/** A streamed answer in a format with events that carry no numbers or ids. */
 export class StatelessStream implements StreamedAnswer {
   readonly #additions: StreamAdditions;
   readonly #requestId: string;
   readonly #counter: RelayedEventCounter;
 
-  constructor(words: StreamAdditions, requestId: string) {
-    this.#additions = words;
+  constructor(additions: StreamAdditions, requestId: string) {
+    this.#additions = additions;
     this.#requestId = requestId;
-    this.#counter = new RelayedEventCounter(words);
+    this.#counter = new RelayedEventCounter(additions);
   }
 
   get tokens(): number {
@@ -67,7 +67,7 @@ export class StatelessStream implements StreamedAnswer {
 
 const lineFeed = 0x0a;
 
-/** Counts the first event of a relayed stream of server-sent events, and further events that bring text. */
+/** Counts the events of a relayed stream of server-sent events: the first event, and all later events that contain text. */
 export class RelayedEventCounter {
   events = 0;
   bytes = 0;
@@ -77,8 +77,8 @@ export class RelayedEventCounter {
   #emptyBytes = 0;
   #restBytes = 0;
 
-  constructor(words: Pick<StreamAdditions, 'emptyBytes'> = {}) {
-    this.#additions = words;
+  constructor(additions: Pick<StreamAdditions, 'emptyBytes'> = {}) {
+    this.#additions = additions;
   }
 
   /** Counts the next piece of the stream. Only very long events are split between pieces. */

@@ -3,7 +3,7 @@ import type { SearchResult } from '../hosted/hosted-outcome.ts';
 import { readResultText } from './read-result-text.ts';
 import type { ToolResult } from './tool-result.ts';
 
-/** Field names of a search tool's results, where they differ from the usual names. */
+/** Names of the fields in a search tool's results, if they differ from the usual names. */
 export interface ResultFields {
   /** The field that contains the list. */
   list?: string | undefined;
@@ -13,7 +13,7 @@ export interface ResultFields {
   age?: string | undefined;
 }
 
-/** The field names that search tools use. If a result has several of them, the first one counts. */
+/** The usual field names of search tools. If a result has several of these fields, the first name in the list counts. */
 const usualFields: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
   title: ['title', 'name', 'heading'],
   url: ['url', 'link', 'href', 'uri'],
@@ -26,7 +26,8 @@ const maxDepth = 4;
 
 /**
  * Reads the pages that a search tool has found. Tries its structured content, JSON in its texts, links to resources, and its plain text
- * (see `readResultText`), in this order. An output without any address becomes one result without an address, so that its text is not lost.
+ * (see `readResultText`), in this order. An output without an address becomes one result with the address
+ * `about:blank`, so that its text is kept.
  */
 export function readSearchResults(
   { content, structured_content: structured }: Pick<ToolResult, 'content' | 'structured_content'>,
@@ -35,9 +36,9 @@ export function readSearchResults(
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   // A tool's output consists of JSON values only.
   const data = [structured as Json | undefined, ...texts.map(parseJson)].filter((value) => value !== undefined);
-  const found = data.flatMap((value) => findResults(value, fields, maxDepth));
+  const dataResults = data.flatMap((value) => findResults(value, fields, maxDepth));
   // Tools repeat their structured content as text, for clients that read only text.
-  if (found.length > 0) return [...new Map(found.map((result) => [result.url, result])).values()];
+  if (dataResults.length > 0) return [...new Map(dataResults.map((result) => [result.url, result])).values()];
   const links = content.flatMap((block) =>
     block.type === 'resource_link' ? toResult(block as JsonObject, fields) : [],
   );
@@ -66,10 +67,10 @@ function findResults(value: Json, fields: ResultFields, levels: number): SearchR
   const ownResult = toResult(value, fields);
   if (ownResult.length > 0) return ownResult;
   const listField = fields.list === undefined ? undefined : value[fields.list];
-  const inner = listField === undefined ? Object.values(value) : [listField];
-  for (const each of inner) {
-    const found = each === undefined ? [] : findResults(each, fields, levels - 1);
-    if (found.length > 0) return found;
+  const innerValues = listField === undefined ? Object.values(value) : [listField];
+  for (const inner of innerValues) {
+    const results = inner === undefined ? [] : findResults(inner, fields, levels - 1);
+    if (results.length > 0) return results;
   }
   return [];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 
 const toolCall = z.looseObject({
@@ -20,7 +20,7 @@ export interface ToolCall {
  */
 export function parseToolCall(body: unknown): ToolCall {
   const parsed = toolCall.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   // A parsed body consists of JSON values only.
   return parsed.data as ToolCall;
 }

@@ -13,16 +13,16 @@ const toolResult = z.object({
   /** Whether the tool ran and failed; `content` then contains the reason. */
   is_error: z.boolean(),
   content: z.array(contentBlock),
-  /** The output as data, if the tool returns data as well. */
+  /** The output as data; absent if the tool returns no data. */
   structured_content: z.record(z.string(), z.unknown()).optional(),
-  /** The error that the tool's MCP server answered in place of a result. */
+  /** The error that the tool's MCP server returned in place of a result. */
   error: rpcError.optional(),
 });
 
 /** The answer to a tool call, as clients of the tools API receive it. */
 export type ToolResult = z.output<typeof toolResult>;
 
-/** The progress of a running tool; `total` if it is known. */
+/** The progress of a running tool. `total` is absent if it is unknown. */
 const toolProgress = z.object({ progress: z.number(), total: z.number().optional(), message: z.string().optional() });
 
 export type ToolProgress = z.output<typeof toolProgress>;
@@ -32,7 +32,7 @@ const toolEvent = z.union([z.object({ progress: toolProgress }), z.object({ resu
 
 export type ToolEvent = z.output<typeof toolEvent>;
 
-/** Writes one event of a streamed answer. The events stay within the cluster, because the ingress translates them to MCP. */
+/** Writes one event of a streamed answer. Clients never receive these events, because the ingress translates them to MCP. */
 export function encodeToolEvent(event: ToolEvent): string {
   return `${JSON.stringify(event)}\n`;
 }

@@ -1,5 +1,5 @@
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { AnswerFormat } from '../client-format.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
@@ -8,6 +8,6 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 export const toolsFormat: AnswerFormat = {
   name: 'tools',
   errorAnswer: openaiErrorAnswer,
-  limitHeaders: openaiLimitHeaders,
+  limitHeaders: createOpenaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };

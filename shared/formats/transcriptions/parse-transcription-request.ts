@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { formFileSchema } from '../form-file.ts';
-import { problemError } from '../openai/problem-error.ts';
+import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { TranscriptionRequest } from './request.ts';
 
@@ -23,7 +23,7 @@ const schema = z.looseObject({
  */
 export function parseTranscriptionRequest(body: unknown): TranscriptionRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   if (parsed.data.stream === 'true')
     throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': the text comes whole.", {
       param: 'stream',

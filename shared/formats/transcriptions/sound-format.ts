@@ -4,19 +4,19 @@ import type { ClientFormat, ClientRoute, Needs, RequestParameters } from '../cli
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
-import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
 import { parseTranscriptionRequest } from './parse-transcription-request.ts';
 import type { TranscriptionRequest } from './request.ts';
 import { estimateSoundSeconds } from './sound-seconds.ts';
 
-/** Answer formats other than JSON. Such an answer reaches the client as the upstream writes it. */
+/** Answer formats other than JSON. The router relays such answers unchanged. */
 const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 
-/** Maximum tokens of speech per second: four words of two tokens each. */
+/** Maximum tokens per second of speech: four words of two tokens each. */
 const tokensPerSecond = 8;
 
-/** Returns a format in which a model writes down speech. The request is a form; the answer is JSON, a text or subtitles. */
+/** Creates a format in which a model writes down speech. The request is a form. The answer is JSON, a text or subtitles. */
 export function createSoundFormat(
   name: string,
   { path, operation }: { path: string; operation: ClientRoute['operation'] },
@@ -32,7 +32,7 @@ export function createSoundFormat(
     estimateInput: (request: JsonObject) => computeNeeds(request as TranscriptionRequest).inputTokens,
     errorAnswer: openaiErrorAnswer,
     answerHeaders: ['content-type'],
-    limitHeaders: openaiLimitHeaders,
+    limitHeaders: createOpenaiLimitHeaders,
     openStream: () => new PlainStream(),
   };
 }

@@ -27,8 +27,8 @@ const knownFields = new Set([
 const plainName = /^[a-z0-9_]*$/;
 
 /**
- * Refuses a request with a known field in another case, such as `Model`. The router would pass the field on unread, and the decoders of
- * some engines (written in Go) would accept it.
+ * Refuses a request with a known field in another case, such as `Model`. The router would ignore the field and pass it on, but engines in
+ * Go would accept it.
  * @throws RouterError `invalid_request`
  */
 export function checkSpelling(body: unknown): void {

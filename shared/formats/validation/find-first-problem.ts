@@ -6,7 +6,7 @@ export type FieldPath = readonly (string | number)[];
 /** A problem of one field of a request. Each format writes its own error message for the problem. */
 export type Problem = { path: FieldPath; got: unknown } & (
   | { kind: 'missing' }
-  /** The value has none of these JSON types. If `values` is not empty, it is also none of these strings. */
+  /** The value has none of these JSON types and is none of these strings. */
   | { kind: 'expected'; types: readonly string[]; values: readonly string[] }
   | { kind: 'too_small'; of: 'number' | 'array' | 'string'; minimum: number }
   | { kind: 'too_big'; of: 'number' | 'array' | 'string'; maximum: number }
@@ -15,8 +15,8 @@ export type Problem = { path: FieldPath; got: unknown } & (
 type Issue = z.core.$ZodIssue;
 
 /**
- * Returns the first problem that a schema found. For a union, returns the problem of the branch that fits the value best; if no branch fits
- * in part, lists everything that the branches accept.
+ * Returns the first problem that a schema found. For a union, returns the problem of the first branch that fits the value in part. If no
+ * branch does, lists all types and values that the branches accept.
  */
 export function findFirstProblem(error: z.ZodError, body: unknown): Problem {
   const issue = error.issues[0];
@@ -49,15 +49,17 @@ function toUnionProblem(issue: z.core.$ZodIssueInvalidUnion, path: FieldPath, go
     const { options } = issue as { options?: readonly unknown[] };
     return { path, got, kind: 'expected', types: [], values: (options ?? []).map(String) };
   }
-  const firsts = issue.errors.flatMap((issues) => issues.slice(0, 1));
-  const fitting = firsts.find(({ code, path }) => path.length > 0 || !['invalid_type', 'invalid_value'].includes(code));
-  if (fitting) return toProblem(fitting, path, body);
+  const firstIssues = issue.errors.flatMap((issues) => issues.slice(0, 1));
+  const fittingIssue = firstIssues.find(
+    ({ code, path }) => path.length > 0 || !['invalid_type', 'invalid_value'].includes(code),
+  );
+  if (fittingIssue) return toProblem(fittingIssue, path, body);
   return {
     path,
     got,
     kind: 'expected',
-    types: firsts.flatMap((first) => (first.code === 'invalid_type' ? [toTypeName(first.expected)] : [])),
-    values: firsts.flatMap((first) => (first.code === 'invalid_value' ? first.values.map(String) : [])),
+    types: firstIssues.flatMap((first) => (first.code === 'invalid_type' ? [toTypeName(first.expected)] : [])),
+    values: firstIssues.flatMap((first) => (first.code === 'invalid_value' ? first.values.map(String) : [])),
   };
 }
 

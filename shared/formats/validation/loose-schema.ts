@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Returns a schema for arrays that stops at the first invalid element. One problem is enough to refuse a request, and collecting the
- * problems of a million elements would take seconds.
- * @param isPlain a cheap test that is true only for valid elements; the schema checks all others
+ * Creates a schema for arrays that stops at the first invalid element. One problem is enough to refuse a request, and it would take seconds
+ * to collect the problems of a million elements.
+ * @param isPlain a cheap test that is true only for valid elements. The schema checks all other elements
  */
 export function arrayOf(
   element: z.ZodType,
@@ -24,8 +24,8 @@ export function arrayOf(
 }
 
 /**
- * Returns a schema for objects that a string field, the tag, distinguishes. The schema of a known tag checks the object. Objects with an
- * unknown tag are accepted, because a newer client and upstream may know more types than this router.
+ * Creates a schema for objects with a type in a string field, the tag. The schema of a known tag checks the object. Objects with an unknown
+ * tag are accepted, because newer clients and upstreams may use more types than this router.
  * @param untagged the tag of an object without the field; if undefined, the field is required
  */
 export function openUnion(tag: string, known: Readonly<Record<string, z.ZodType>>, untagged?: string): z.ZodType {

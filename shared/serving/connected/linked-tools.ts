@@ -18,20 +18,20 @@ import type { Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import { runToolJob, type ToolComponents } from '../serve-tool.ts';
-import { toolDeniedError, readToolPermits } from '../tool-permits.ts';
+import { createToolDeniedError, readToolPermits } from '../tool-permits.ts';
 import { ToolReply } from '../tool-reply.ts';
 import type { ToolRequest } from '../tool-request.ts';
 import type { PersonalTools, ServeCall } from './personal-tools.ts';
 import { TokenRetry } from './token-retry.ts';
 
-/** Milliseconds for which a server's tools for a person are cached. */
+/** Milliseconds for which the list of a server's tools for a person is cached. */
 const cacheMs = 60_000;
 /** Milliseconds for which lists of tools leave a server out after it failed to list its tools. */
 const failureCacheMs = 10_000;
 
 const cacheBytes = 64 * 1024 * 1024;
 
-/** An MCP server for which each person has an account link of their own. */
+/** An MCP server that each person links with an account of their own. */
 export interface LinkableServer {
   name: string;
   url: string;
@@ -39,7 +39,7 @@ export interface LinkableServer {
 
 export interface PersonAccountLinks {
   servers(): readonly LinkableServer[];
-  /** Returns a text for each MCP server that the person has linked now. The text changes when the person links the server again. */
+  /** Returns a version for each MCP server that the person has linked. The version changes when the person links the server again. */
   readVersions(person: string): Promise<ReadonlyMap<string, string>>;
   /**
    * @param refused a token that the server has just refused
@@ -50,7 +50,7 @@ export interface PersonAccountLinks {
   toRequiredError(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
 }
 
-/** A call of a server's tool; if `nameAtServer` is undefined, a request for the list of the server's tools. */
+/** A call of a server's tool. If `nameAtServer` is undefined, the call lists the server's tools. */
 interface LinkedToolCall extends ToolRequest {
   server: LinkableServer;
   nameAtServer: string | undefined;
@@ -58,7 +58,7 @@ interface LinkedToolCall extends ToolRequest {
 
 const listSchema = z.object({ tools: z.array(z.unknown()) });
 
-/** A tool as its server lists it. Its names in the router are made of the server's name and this one. */
+/** A tool as its server lists it. The tool's name in the router consists of the server's name and this name. */
 const listedToolSchema = toolSchema
   .omit({ givenName: true, server: true, passes: true })
   .extend({ name: z.string(), description: z.string().default('') });
@@ -70,8 +70,8 @@ interface LinkedTool {
 }
 
 /**
- * The tools of MCP servers that people link. These tools are listed only for people with a link, and called with the person's token. The
- * names of the tools begin with the name of the server, so that no server can replace another tool.
+ * The tools of MCP servers that people link. These tools are listed only for people with a link, and are called with the person's token.
+ * The name of each tool begins with the name of its server, so that no server can replace a tool of another server.
  */
 export class LinkedTools implements PersonalTools {
   readonly #accountLinks: PersonAccountLinks;
@@ -84,11 +84,11 @@ export class LinkedTools implements PersonalTools {
   });
   readonly #runningLists = new Map<string, Promise<readonly LinkedTool[]>>();
 
-  /** Servers that have just failed to list their tools, by the keys of `#lists`. */
+  /** Servers that have just failed to list their tools, by the keys of `#cachedLists`. */
   readonly #failedServers = new LRUCache<string, true>({ max: 10_000, ttl: failureCacheMs });
 
-  constructor(connections: PersonAccountLinks, parts: ToolComponents) {
-    this.#accountLinks = connections;
+  constructor(accountLinks: PersonAccountLinks, parts: ToolComponents) {
+    this.#accountLinks = accountLinks;
     this.#parts = parts;
   }
 
@@ -97,19 +97,19 @@ export class LinkedTools implements PersonalTools {
     const { workers } = this.#parts;
     const { identity } = caller;
     const person = findPerson(identity);
-    const reachable = this.#accountLinks.servers().flatMap((server) => {
+    const reachableServers = this.#accountLinks.servers().flatMap((server) => {
       const [placement] = findPlacements(server, workers.pools(), noWorkers);
       const [worker] = placement?.pool.workers ?? [];
       return worker ? [{ server, worker: worker.id }] : [];
     });
-    if (person === undefined || reachable.length === 0) return [];
+    if (person === undefined || reachableServers.length === 0) return [];
     const versions = await this.#accountLinks.readVersions(person).catch((error: unknown) => {
-      // While Redis is unavailable, keys in use get only the shared tools.
+      // While Redis is unavailable, the list contains only the shared tools.
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
     });
     const lists = await Promise.all(
-      reachable.map(async ({ server, worker }): Promise<ListedTool[]> => {
+      reachableServers.map(async ({ server, worker }): Promise<ListedTool[]> => {
         const version = versions.get(server.name);
         if (version === undefined) return [];
         const key = toCacheKey(person, server, version);
@@ -134,22 +134,23 @@ export class LinkedTools implements PersonalTools {
     if (!server || this.#parts.workers.isKnownTool(tool)) return undefined;
     const { identity } = caller;
     const { name } = server;
-    if (!readToolPermits(identity).allows({ name: tool, server: name })) throw toolDeniedError(tool);
+    if (!readToolPermits(identity).allows({ name: tool, server: name })) throw createToolDeniedError(tool);
     const person = findPerson(identity);
     if (person === undefined) throw this.#accountLinks.toRequiredError(name, 'no person');
     const version = (await this.#accountLinks.readVersions(person)).get(name);
-    // The request for the token throws the error that explains what is wrong with the link.
+    // `findToken` throws the error that explains what is wrong with the link.
     if (version === undefined) await this.#accountLinks.findToken(person, server);
     const tools = await this.#findTools(server, toCacheKey(person, server, version ?? ''), caller);
-    const found = tools.find((each) => hasToolName(each.tool, tool));
-    if (found)
-      return (request, sink, by) => this.#serve({ ...request, server, nameAtServer: found.nameAtServer }, sink, by);
+    const linkedTool = tools.find((each) => hasToolName(each.tool, tool));
+    if (linkedTool)
+      return (request, sink, toolCaller) =>
+        this.#serve({ ...request, server, nameAtServer: linkedTool.nameAtServer }, sink, toolCaller);
     throw new RouterError('not_found', `The MCP server '${name}' has no tool '${tool}' for you.`, { param: 'tool' });
   }
 
   /**
-   * Calls a tool with the token of the caller's person. If the server refuses that token, it has done nothing, and the call is repeated
-   * once with a new token.
+   * Calls a tool with the token of the caller's person. If the server refuses the token, the call has had no effect, and is repeated once
+   * with a new token.
    * @returns the running call; undefined if the caller has left
    */
   async #serve(
@@ -160,17 +161,22 @@ export class LinkedTools implements PersonalTools {
     const { name, url } = server;
     const person = findPerson(caller.identity);
     if (person === undefined) throw this.#accountLinks.toRequiredError(name, 'no person');
-    const run = (token: string, to: JobSink, by: Caller): Promise<RunningRequest | undefined> => {
+    const run = (token: string, callSink: JobSink, callCaller: Caller): Promise<RunningRequest | undefined> => {
       const connection = { server: name, url, token, ...(nameAtServer !== undefined && { tool: nameAtServer }) };
-      const place = (avoid: ReadonlySet<string>): Placement[] =>
+      const findServerPlacements = (avoid: ReadonlySet<string>): Placement[] =>
         findPlacements(server, this.#parts.workers.pools(), avoid);
-      return runToolJob(this.#parts, { ...request, connection, findPlacements: place }, to, by);
+      return runToolJob(
+        this.#parts,
+        { ...request, connection, findPlacements: findServerPlacements },
+        callSink,
+        callCaller,
+      );
     };
     const token = await this.#accountLinks.findToken(person, server);
     const retry = new TokenRetry(sink, {
-      repeat: async (to) => {
-        const renewed = await this.#accountLinks.findToken(person, server, token);
-        return run(renewed, to, { ...pickOrigin(caller), isGone: () => caller.isGone() });
+      repeat: async (secondSink) => {
+        const newToken = await this.#accountLinks.findToken(person, server, token);
+        return run(newToken, secondSink, { ...pickOrigin(caller), isGone: () => caller.isGone() });
       },
       finalError: () => this.#accountLinks.toRequiredError(name, 'expired'),
     });
@@ -211,8 +217,8 @@ export class LinkedTools implements PersonalTools {
 }
 
 /**
- * Returns the person who owns the key or is signed in; undefined for keys of teams, keys without an owner, and keys that others have
- * issued.
+ * Returns the person who owns the key or is signed in. Returns undefined for a key of a team, a key without an owner, and a key that others
+ * have issued.
  */
 function findPerson({ kind, ownerId, storesAs }: KeyIdentity): string | undefined {
   return kind === 'user' && storesAs === undefined ? ownerId : undefined;
@@ -226,7 +232,7 @@ function toNamePrefix(server: string): string {
   return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }
 
-/** Returns the pools whose workers reach a server of account links, most free slots first. */
+/** Returns the pools with workers that reach an MCP server, in descending order of free slots. */
 function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   const model = contentName(name);
   return [...pools]
@@ -242,9 +248,9 @@ function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avo
 
 function nameTools(server: string, tools: readonly z.output<typeof listedToolSchema>[]): LinkedTool[] {
   const byName = new Map(tools.map((tool) => [`${toNamePrefix(server)}${tool.name}`, tool]));
-  const valid = assignValidNames([...byName.keys()]);
+  const validNames = assignValidNames([...byName.keys()]);
   return [...byName].map(([givenName, tool]): LinkedTool => {
-    const name = valid.get(givenName) ?? givenName;
+    const name = validNames.get(givenName) ?? givenName;
     return { nameAtServer: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
   });
 }

@@ -11,11 +11,11 @@ import type { ToolRequest } from '../tool-request.ts';
  */
 export type ServeCall = (request: ToolRequest, sink: JobSink, caller: Caller) => Promise<RunningRequest | undefined>;
 
-/** The tools that depend on the person who sends the request. */
+/** Tools that depend on the person who sends the request. */
 export interface PersonalTools {
   list(caller: Caller): Promise<ListedTool[]>;
   /**
-   * Finds the function that serves calls of a tool; undefined if the tool does not depend on the person.
+   * Finds the function that serves calls of a tool. Returns undefined if the tool does not depend on the person.
    * @throws RouterError `permission_denied`, `connection_required`, or `not_found`
    */
   find(tool: string, caller: Caller): Promise<ServeCall | undefined>;

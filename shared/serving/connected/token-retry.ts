@@ -6,13 +6,14 @@ import type { RunningRequest } from '../run-job.ts';
 export interface TokenRetryOptions {
   /** Makes the second call, with another token. */
   repeat: (sink: JobSink) => Promise<RunningRequest | undefined>;
-  /** Builds the error of a call whose second token is refused, too. */
+  /** Builds the error for a call if the server also refuses the second token. */
   finalError: () => RouterError;
 }
 
 /**
- * Repeats a call once, with another token, if the server refuses the first token. A refused call has done nothing, and its error is not
- * passed on to the caller.
+ * Repeats a call once, with another token, if the server refuses the first token. A refused call has had no effect, and the caller does not
+ * get its error.
+ *
  * States: first → ended, or first → second → ended.
  */
 export class TokenRetry {
@@ -33,7 +34,7 @@ export class TokenRetry {
     });
   }
 
-  /** Returns a request that stands for the first call and, if there is one, the second call. */
+  /** Returns a request that represents the first call and, if there is one, the second call. */
   follow(first: RunningRequest | undefined): RunningRequest | undefined {
     if (!first) return undefined;
     let current = first;
@@ -42,13 +43,13 @@ export class TokenRetry {
       await first.finished;
       if (!this.#isRefused || isCancelled) return;
       try {
-        const secondSink = await this.#options.repeat(this.#second);
-        if (!secondSink) return;
-        current = secondSink;
-        if (isCancelled) secondSink.cancel();
-        await secondSink.finished;
+        const secondCall = await this.#options.repeat(this.#secondSink);
+        if (!secondCall) return;
+        current = secondCall;
+        if (isCancelled) secondCall.cancel();
+        await secondCall.finished;
       } catch (error) {
-        this.#sink.fail(error instanceof RouterError ? error : repeatError(error));
+        this.#sink.fail(error instanceof RouterError ? error : createRepeatError(error));
       }
     };
     return {
@@ -61,7 +62,7 @@ export class TokenRetry {
     };
   }
 
-  get #second(): JobSink {
+  get #secondSink(): JobSink {
     return replaceFail(this.#sink, (error) =>
       this.#sink.fail(error.code === 'connection_required' ? this.#options.finalError() : error),
     );
@@ -78,6 +79,6 @@ function replaceFail(sink: JobSink, fail: JobSink['fail']): JobSink {
   };
 }
 
-function repeatError(cause: unknown): RouterError {
+function createRepeatError(cause: unknown): RouterError {
   return new RouterError('internal', 'The call could not be made again.', { cause });
 }

@@ -20,16 +20,16 @@ export interface InlineOptions {
   format: Pick<ClientFormat, 'read'>;
   operation: ClientRoute['operation'];
   owner: string;
-  /** Called with the additional bytes of the request before they are read, and awaited. An error that it throws ends the request. */
+  /** Called with a number of additional bytes before these bytes are read. Awaited. A thrown error ends the request. */
   onBytes: (bytes: number) => void | Promise<void>;
 }
 
 /**
- * Replaces file ids in a request with the files. Ids that are not of this router stay, because an upstream of the same format may have
- * files with these ids.
+ * Replaces file ids in a request with the files. Ids of other servers stay, because an upstream of the same format may have files with
+ * these ids.
  * @returns the same request if it names no file of this router
- * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read,
- * `store_unavailable`, or as `read` of the format does
+ * @throws RouterError `not_found` in the wording of the format, `body_too_large`, `invalid_request` for a file that no model can read,
+ * `store_unavailable`, or an error of the format's `read`
  */
 export async function inlineFiles(
   { files, maxBytes, store }: InputFiles,
@@ -40,32 +40,32 @@ export async function inlineFiles(
   if (!request.files || namedInputs.length === 0) return request;
   store.assertIntact();
   const contents = new Map<string, InputFile>();
-  let left = maxBytes - request.withDefaults({}).length;
+  let bytesLeft = maxBytes - request.withDefaults({}).length;
   for (const { id, param } of namedInputs) {
-    const previous = contents.get(id);
-    if (previous) {
-      left = await countBytes(left, previous.content.length, onBytes);
+    const knownFile = contents.get(id);
+    if (knownFile) {
+      bytesLeft = await countBytes(bytesLeft, knownFile.content.length, onBytes);
       continue;
     }
     const file = await files.find(owner, parseFileId(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
-    // The expected length before the file is read, as base64. The length of a text may differ.
-    const expected = Math.ceil((file.bytes * 4) / 3);
-    left = await countBytes(left, expected, onBytes);
-    contents.set(id, await readInput(files, file, { param, left: left + expected }));
+    // The length of the file as base64. The length of a text may differ.
+    const expectedBytes = Math.ceil((file.bytes * 4) / 3);
+    bytesLeft = await countBytes(bytesLeft, expectedBytes, onBytes);
+    contents.set(id, await readInput(files, file, { param, bytesLeft: bytesLeft + expectedBytes }));
   }
   const body = request.files.inline(contents);
-  if (body.length > maxBytes) throw tooLargeError();
+  if (body.length > maxBytes) throw createTooLargeError();
   return format.read(body, operation);
 }
 
 /** @returns the bytes that are left */
-async function countBytes(left: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
-  if (bytes > left) throw tooLargeError();
+async function countBytes(bytesLeft: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
+  if (bytes > bytesLeft) throw createTooLargeError();
   await onBytes(bytes);
-  return left - bytes;
+  return bytesLeft - bytes;
 }
 
-function tooLargeError(): RouterError {
+function createTooLargeError(): RouterError {
   return new RouterError('body_too_large', 'The request is too large with the files that it names.');
 }

@@ -6,7 +6,7 @@ import type { InputFile, InputKind } from '#shared/formats/file-inputs.ts';
 
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Text types whose names do not begin with `text/`. */
+/** Text types with names that do not begin with `text/`. */
 const textTypes: ReadonlySet<string> = new Set([
   'application/json',
   'application/jsonl',
@@ -16,18 +16,18 @@ const textTypes: ReadonlySet<string> = new Set([
   'application/javascript',
 ]);
 
-/** Bytes that are encoded at once. All pieces but the last have a multiple of three bytes, so that base64 has no padding between them. */
+/** Bytes that are encoded at once. A multiple of three, so that the base64 has no padding between the pieces. */
 const pieceBytes = 192 * 1024;
 
 /**
  * Reads a file as the input of a request.
- * @param place the field of the request with the file's id, and the bytes that are left for the file
- * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or as `Files.read` does
+ * @param place the path of the file's id in the request, and the bytes that are left for the file
+ * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or an error of `Files.read`
  */
 export async function readInput(
   files: Pick<Files, 'read'>,
   file: FileRecord,
-  { param, left }: { param: string; left: number },
+  { param, bytesLeft }: { param: string; bytesLeft: number },
 ): Promise<InputFile> {
   const { name, mimeType } = file;
   const kind = findKind(mimeType);
@@ -43,8 +43,8 @@ export async function readInput(
   for await (const piece of splitIntoChunks(await files.read(file), pieceBytes)) {
     const encoded = encode(piece);
     bytes += encoded.length;
-    // Escapes can make a text longer than estimated.
-    if (kind === 'text' && bytes > left)
+    // Escapes can make a text longer than expected.
+    if (kind === 'text' && bytes > bytesLeft)
       throw new RouterError('body_too_large', 'The request is too large with the files that it names.', { param });
     content.push(encoded);
   }

@@ -9,17 +9,17 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts'
 import type { JobDispatcher } from '../run-job.ts';
 import type { Hedges } from './hedges.ts';
 
-/** Milliseconds between two checks of a job that still waits for a worker. */
+/** Milliseconds between two checks of a job that waits for a worker. */
 const checkMs = 100;
 
 export interface HedgedJobOptions {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
-  /** The registry name that the request asks for. It has a budget of hedges. */
+  /** The requested registry name. Each name has a budget of hedges. */
   name: string;
 }
 
-/** Creates a dispatcher that may give a request a second worker. */
+/** Creates a dispatcher that may dispatch a second job for a request. */
 export function createHedgingDispatcher(options: HedgedJobOptions): JobDispatcher<HedgedJob> {
   return {
     dispatch: (...args) => new HedgedJob(options, ...args),
@@ -28,15 +28,16 @@ export function createHedgingDispatcher(options: HedgedJobOptions): JobDispatche
   };
 }
 
+/** One of the jobs that compete to serve the request. */
 interface Racer {
   job: Job | undefined;
   hasFailed: boolean;
 }
 
 /**
- * A streamed request that may get a second worker. If its first token is later than 95 % of the first tokens of its pool and model, a
- * second job is dispatched, provided that a worker is free and the name has a hedge left. The first job that writes keeps the client's
- * sink, and the other job is cancelled.
+ * A streamed request for which a second job may be dispatched. This happens if the first token is later than 95 % of the first tokens of
+ * the pool and model, a worker is free, and the name has a hedge left. The first job that writes keeps the client's sink, and the other job
+ * is cancelled.
  */
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */
@@ -45,9 +46,9 @@ export class HedgedJob {
   readonly #request: JobRequest;
   readonly #sink: JobSink;
   readonly #racers: Racer[] = [];
-  /** The job whose bytes, or whose error, the client gets. */
+  /** The job that sends its bytes or its error to the client; undefined until a job has done so. */
   #winner: Racer | undefined;
-  /** The request's body, kept as long as a second job may need it. */
+  /** The request's body; undefined as soon as no second job can be dispatched. */
   #body: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -99,7 +100,7 @@ export class HedgedJob {
     return racer.job;
   }
 
-  /** The job that sends keep-alives for the request: the winner or, until a job has won, the first job that has not failed. */
+  /** The job that sends keep-alives: the winner or, if there is no winner yet, the first job that has not failed. */
   get #leader(): Racer | undefined {
     return this.#winner ?? this.#racers.find(({ hasFailed }) => !hasFailed);
   }
@@ -110,11 +111,11 @@ export class HedgedJob {
     for (const { job } of this.#racers) if (job && job !== racer.job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Dispatches the second job if the first job is late; otherwise schedules the next check for the time at which the first job is late. */
+  /** Dispatches the second job if the first job is late. Otherwise schedules a check for the time at which the first job will be late. */
   #checkFirst({ state, attempt, attempts }: Job): void {
     const isWaiting = state === 'queued' || state === 'claimed';
     const [first] = this.#racers;
-    // A job that moves has failed at another worker before. It is not slow, and two more workers must not fail on it at once.
+    // A job with several attempts has failed at another worker. It is not slow, and it must not fail at two more workers at once.
     if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopChecking();
     if (!attempt) return this.#checkFirstIn(checkMs, first.job);
     const lateMs = this.#parts.hedges.findLateMs(attempt.placement);
@@ -135,11 +136,11 @@ export class HedgedJob {
     this.#body = undefined;
   }
 
-  #hedge(body: Buffer, slow: LiveWorker): void {
+  #hedge(body: Buffer, slowWorker: LiveWorker): void {
     const { hedges, name } = this.#parts;
-    const avoided = new Set([slow.id]);
-    if (chooseWorker(this.#request.findPlacements(avoided), undefined, avoided) && hedges.spend(name))
-      this.#dispatch({ ...this.#request, avoid: slow }, body);
+    const avoidedIds = new Set([slowWorker.id]);
+    if (chooseWorker(this.#request.findPlacements(avoidedIds), undefined, avoidedIds) && hedges.spend(name))
+      this.#dispatch({ ...this.#request, avoid: slowWorker }, body);
   }
 
   async #finish(first: Job): Promise<JobReport> {

@@ -6,22 +6,22 @@ const budgetShare = 0.05;
 /** Maximum hedges that a name can save up. */
 const maxSaved = 10;
 
-/** Maximum series of times, one for each pool and model. If there are more, the series that was added first is dropped. */
+/** Maximum number of series of times. Each pool and model has one series. Above the maximum, the oldest series is dropped. */
 const maxSeries = 200;
 
-/** The outcome of a hedge: its worker wrote first (`won`), or was too late or failed (`lost`). */
+/** The outcome of a hedge: its worker served the request (`won`), or was too late or failed (`lost`). */
 export type HedgeOutcome = 'won' | 'lost';
 
-/** The shared state of hedged requests: how late first tokens are, and how many hedges are left. One object per process. */
+/** The shared state of hedged requests: the times of first tokens, and the hedges that are left. One object per process. */
 export class Hedges {
   readonly counts: Record<HedgeOutcome, number> = { won: 0, lost: 0 };
-  readonly #times = new Map<string, RecentTimes>();
+  readonly #timesBySeries = new Map<string, RecentTimes>();
   /** Hedges left, by registry name. */
-  readonly #left = new Map<string, number>();
+  readonly #hedgesLeft = new Map<string, number>();
 
   /** Adds a request's share to the name's budget of hedges. */
   earn(name: string): void {
-    this.#left.set(name, Math.min(maxSaved, (this.#left.get(name) ?? 0) + budgetShare));
+    this.#hedgesLeft.set(name, Math.min(maxSaved, (this.#hedgesLeft.get(name) ?? 0) + budgetShare));
   }
 
   /**
@@ -29,28 +29,28 @@ export class Hedges {
    * @returns false if no hedge is left
    */
   spend(name: string): boolean {
-    const left = this.#left.get(name) ?? 0;
+    const left = this.#hedgesLeft.get(name) ?? 0;
     if (left < 1) return false;
-    this.#left.set(name, left - 1);
+    this.#hedgesLeft.set(name, left - 1);
     return true;
   }
 
   /** Counts the milliseconds from the grant of a job to its first token. */
   countFirstToken(placement: Placement, ms: number): void {
     const key = toSeriesKey(placement);
-    let times = this.#times.get(key);
+    let times = this.#timesBySeries.get(key);
     if (!times) {
       times = new RecentTimes();
-      this.#times.set(key, times);
-      const [oldest] = this.#times.keys();
-      if (this.#times.size > maxSeries && oldest !== undefined) this.#times.delete(oldest);
+      this.#timesBySeries.set(key, times);
+      const [oldest] = this.#timesBySeries.keys();
+      if (this.#timesBySeries.size > maxSeries && oldest !== undefined) this.#timesBySeries.delete(oldest);
     }
     times.add(ms);
   }
 
-  /** Returns the milliseconds after which a first token is later than 95 of 100 first tokens; undefined while too few times are known. */
+  /** Returns the 95th percentile of the milliseconds to the first token; undefined while too few times are known. */
   findLateMs(placement: Placement): number | undefined {
-    return this.#times.get(toSeriesKey(placement))?.quantile(0.95);
+    return this.#timesBySeries.get(toSeriesKey(placement))?.computeQuantile(0.95);
   }
 }
 

@@ -1,9 +1,9 @@
-/** The number of times that are kept. */
+/** Maximum number of kept times. */
 const maxKept = 128;
 /** Minimum number of times for a quantile. */
 const minForQuantile = 20;
 
-/** The last 128 of a series of times in milliseconds. */
+/** Keeps the last 128 times of a series, in milliseconds. */
 export class RecentTimes {
   readonly #times: number[] = [];
   #next = 0;
@@ -14,7 +14,7 @@ export class RecentTimes {
   }
 
   /** Returns a quantile of the kept times; undefined while there are fewer than 20. */
-  quantile(share: number): number | undefined {
+  computeQuantile(share: number): number | undefined {
     if (this.#times.length < minForQuantile) return undefined;
     return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * share) - 1];
   }

@@ -12,7 +12,7 @@ export interface HostedLoopParts {
   answer: HostedAnswer;
   sink: ModelSink;
   stream: boolean;
-  /** Creates the counter of a turn's tokens. A turn is a stream of the client's format. */
+  /** Creates the counter for the tokens of a turn. A turn is a stream in the client's format. */
   createCounter: () => Pick<StreamedAnswer, 'relay' | 'tokens'>;
   bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
   /**
@@ -20,12 +20,12 @@ export interface HostedLoopParts {
    * @param previous the placement that served the previous turn; undefined for the first turn
    * @returns undefined if the caller has left
    */
-  ask: (body: Buffer, sink: ModelSink, previous: Placement | undefined) => Promise<RunningRequest | undefined>;
+  askModel: (body: Buffer, sink: ModelSink, previous: Placement | undefined) => Promise<RunningRequest | undefined>;
   /** Runs a call. Calls of the same turn run at the same time. */
-  call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
+  runCall: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
 
-/** Maximum bytes of all turns of one answer, which is kept in memory until it ends. */
+/** Maximum bytes of all turns of one answer. The answer is kept in memory until it ends. */
 const maxBytes = 64 * 1024 * 1024;
 
 interface Turn {
@@ -38,9 +38,9 @@ interface LoopParts extends HostedLoopParts {
 }
 
 /**
- * Serves one request whose hosted tools the router runs. The loop requests a turn of the model, runs the calls of the turn and requests the
- * next turn, until the model answers or calls a tool of the client. When the permitted number of calls or their time is used up, the model
- * is asked to answer without further calls.
+ * Serves one request with hosted tools that the router runs. The loop requests a turn of the model, runs the calls of the turn, and
+ * requests the next turn. The loop ends when the model answers or calls a tool of the client. When the permitted number of calls or the
+ * permitted time is used up, the loop requests a last turn without hosted tools.
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;
@@ -48,7 +48,7 @@ export class HostedLoop implements RunningRequest {
   readonly #startedAt = performance.now();
   readonly #stopped = new AbortController();
   readonly #uses = new Map<HostedCall['hosted'], number>();
-  #allUses = 0;
+  #totalUses = 0;
   /** Whether a tool has been called that may change something. */
   #hadEffects = false;
   #running: RunningRequest | undefined;
@@ -63,10 +63,10 @@ export class HostedLoop implements RunningRequest {
   /**
    * Begins the answer.
    * @returns undefined if the caller has left
-   * @throws RouterError as `ask` does for the first turn, so that a refusal decides the status of the answer
+   * @throws RouterError of `askModel` for the first turn, so that a refusal decides the status of the answer
    */
-  static async begin(input: HostedLoopParts): Promise<HostedLoop | undefined> {
-    const parts = { ...input, relay: limitRelay(input.answer) };
+  static async begin(loopParts: HostedLoopParts): Promise<HostedLoop | undefined> {
+    const parts = { ...loopParts, relay: limitRelay(loopParts.answer) };
     if (parts.answer.approvedCalls.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
@@ -90,13 +90,13 @@ export class HostedLoop implements RunningRequest {
       if (this.#failure) throw this.#failure;
       if (this.#isStopped) return;
       const events = answer.finish();
-      sink.end(Buffer.from(stream ? events : JSON.stringify(answer.wholeAnswer())));
+      sink.end(Buffer.from(stream ? events : JSON.stringify(answer.buildWholeAnswer())));
     } catch (error) {
       this.cancel();
       const failure =
         error instanceof RouterError
           ? error
-          : new RouterError('internal', 'The answer could not be put together.', { cause: error });
+          : new RouterError('internal', 'The answer could not be assembled.', { cause: error });
       sink.fail(this.#hadEffects ? failure.withEffects() : failure);
     }
   }
@@ -135,7 +135,7 @@ export class HostedLoop implements RunningRequest {
     const { bounds, answer } = this.#parts;
     const { max_uses: maxUses, max_ms: maxMs } = bounds;
     return (
-      this.#allUses >= Math.min(maxUses, answer.maxCalls ?? maxUses) || performance.now() - this.#startedAt >= maxMs
+      this.#totalUses >= Math.min(maxUses, answer.maxCalls ?? maxUses) || performance.now() - this.#startedAt >= maxMs
     );
   }
 
@@ -143,8 +143,8 @@ export class HostedLoop implements RunningRequest {
   async #runCalls(calls: readonly HostedCall[]): Promise<void> {
     const { answer, sink, stream } = this.#parts;
     const outcomes = calls.map((call) => this.#runCall(call));
-    // A call that fails while another one is awaited must not be an unhandled rejection, which would end the process.
-    for (const each of outcomes) each.catch(() => undefined);
+    // A call may fail while the loop awaits another call. Its unhandled rejection would end the process.
+    for (const outcome of outcomes) outcome.catch(() => undefined);
     for (const [at, call] of calls.entries()) {
       const outcome = await outcomes[at];
       if (!outcome || this.#isStopped) continue;
@@ -162,18 +162,18 @@ export class HostedLoop implements RunningRequest {
     if (hosted.kind === 'web_fetch' && typeof url === 'string' && !this.#parts.answer.namesAddress(url))
       return { kind: 'failed', reason: 'url_unknown', message: 'The conversation does not name this address.' };
     this.#uses.set(hosted, uses + 1);
-    this.#allUses += 1;
+    this.#totalUses += 1;
     this.#hadEffects ||= hosted.kind === 'mcp';
     const { stream, sink } = this.#parts;
-    return this.#parts.call(call, this.#stopped.signal, () => {
+    return this.#parts.runCall(call, this.#stopped.signal, () => {
       if (stream && !this.#isStopped) sink.keepAlive();
     });
   }
 }
 
 /**
- * Returns the answer's `relay` with a limit on the bytes of all turns together.
- * @throws RouterError `upstream_failed` from the returned function, if the turns are too large
+ * Returns the answer's `relay` with a limit on the bytes of all turns together. The returned function throws RouterError `upstream_failed`
+ * if the turns are too large.
  */
 function limitRelay(answer: HostedAnswer): HostedAnswer['relay'] {
   let bytes = 0;
@@ -185,7 +185,7 @@ function limitRelay(answer: HostedAnswer): HostedAnswer['relay'] {
 }
 
 async function requestTurn(
-  { answer, sink, stream, relay, createCounter, ask: askModel }: LoopParts,
+  { answer, sink, stream, relay, createCounter, askModel }: LoopParts,
   isLast: boolean,
   previous: Placement | undefined,
   isFirst: boolean,

@@ -17,16 +17,16 @@ export interface PlanParts {
   model: ResolvedModel;
   /** The tools of the MCP servers that the caller's person has linked. */
   linkedTools?: readonly ListedTool[];
-  /** The placements of the request with its hosted tools unchanged. */
+  /** The placements for the unchanged request. */
   placements: readonly Placement[];
 }
 
 /**
  * Decides who runs the hosted tools of a request.
- * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request is sent
- * on unchanged. An unchanged request goes to upstreams that run the tools or, for a named model, to an upstream that either runs the tools
- * or explains why it cannot
- * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
+ * @returns the tools that the router runs; an empty list if the request is sent without its hosted tools; undefined if the request is sent
+ * unchanged. An unchanged request goes to upstreams that run the tools. For a named model, it may also go to an upstream that explains why
+ * it cannot run them.
+ * @throws RouterError `unsupported_parameter` for `auto`, if neither an upstream nor the router can run one of the tools
  */
 export function planHostedTools(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
   const { model, placements, format } = parts;
@@ -48,7 +48,7 @@ function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], forma
   return tools.every(({ kind }) => capabilities.includes(hostedCapability(kind, format)));
 }
 
-/** Returns the tools behind a hosted tool, or the reason why there are none. */
+/** Returns the served tools for a hosted tool, or the reason why there are none. */
 function planTool(
   hosted: HostedTool,
   { settings, identity, pools }: PlanParts,
@@ -62,7 +62,7 @@ function planTool(
       if (name === undefined) return 'no tool is configured for it';
       if (isToolDenied(readToolPermits(identity), name, pools)) return `this key may not use the tool '${name}'`;
       const tool = permittedTools.find((each) => hasToolName(each, name));
-      // A tool whose worker is not connected fails when it is called, and the model gets that error.
+      // If no worker with the tool is connected, the call fails, and the model gets the error.
       return {
         hosted,
         servedTools: [tool ? toServedTool(tool) : { name, nameAtServer: name, description: '', inputSchema: {} }],

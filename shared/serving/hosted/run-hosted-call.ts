@@ -17,7 +17,7 @@ export interface HostedCallParts extends ToolComponents {
  * Runs a call of a hosted tool on the tools tier, as a job of the caller's key.
  * @param signal aborts when the caller has left
  * @param onKeepAlive called from time to time while the tool runs
- * @returns the outcome, also of a tool that fails or may not run
+ * @returns the outcome, even if the tool fails or may not run
  */
 export async function runHostedCall(
   parts: HostedCallParts,
@@ -72,48 +72,48 @@ function toOutcome(call: HostedCall, result: ToolResult, settings: Registry['hos
     return toFailure('url_not_allowed', 'The address leads to a page that the request does not allow.');
   if (result.is_error) return toFailure('unavailable', text);
   if (hosted.kind === 'web_fetch') return { kind: 'fetched', url: readQuery(call), text };
-  const found = readSearchResults(result, search?.results);
+  const searchResults = readSearchResults(result, search?.results);
   return {
     kind: 'found',
     results: limitResults(
-      found.filter(({ url }) => hosted.allowsUrl?.(url) ?? true),
+      searchResults.filter(({ url }) => hosted.allowsUrl?.(url) ?? true),
       maxBytes,
     ),
   };
 }
 
 /**
- * Whether the request allows the page from which a fetch got its text, which may differ from the requested page after redirects. A result
- * that names no page counts as the requested page.
+ * Whether the request allows the fetched page. After redirects, this page may differ from the requested page. A result that names no page
+ * counts as the requested page.
  */
-function isAllowedPage({ hosted }: HostedCall, { structured_content: facts }: ToolResult): boolean {
-  const url = facts?.['url'];
+function isAllowedPage({ hosted }: HostedCall, { structured_content: data }: ToolResult): boolean {
+  const url = data?.['url'];
   return typeof url !== 'string' || (hosted.allowsUrl?.(url) ?? true);
 }
 
-/** Returns the texts of a result; if it has no text, its data as JSON. */
+/** Returns the texts of a result. For a result without text, returns its data as JSON. */
 function readText({ content, structured_content: data }: ToolResult): string {
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 || data === undefined ? texts.join('\n\n') : JSON.stringify(data);
 }
 
-/** Limits results to `most` bytes in sum. Each result gets an equal share for its text, and results that do not fit are dropped. */
+/** Limits results to `maxBytes` in total. Each result gets an equal share for its text. Results that do not fit are dropped. */
 function limitResults(results: readonly SearchResult[], maxBytes: number): SearchResult[] {
-  let left = maxBytes;
+  let bytesLeft = maxBytes;
   return results.flatMap((result, at) => {
     const { title, url, age = '' } = result;
     const otherBytes = Buffer.byteLength(title + url + age);
-    const text = cutText(result.text, Math.max(0, Math.floor(left / (results.length - at)) - otherBytes));
-    left -= Buffer.byteLength(text) + otherBytes;
-    return left < 0 ? [] : [{ ...result, text }];
+    const text = cutText(result.text, Math.max(0, Math.floor(bytesLeft / (results.length - at)) - otherBytes));
+    bytesLeft -= Buffer.byteLength(text) + otherBytes;
+    return bytesLeft < 0 ? [] : [{ ...result, text }];
   });
 }
 
-/** Returns the beginning of a text, at most `most` bytes. */
+/** Returns at most `maxBytes` from the beginning of a text. */
 function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(maxBytes, bytes.length);
-  // Drops a character that the cut has split.
+  // The cut must not split a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end === bytes.length ? text : bytes.toString('utf8', 0, end);
 }

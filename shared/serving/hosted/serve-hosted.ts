@@ -19,10 +19,10 @@ import { planHostedTools } from './plan-hosted.ts';
 import { runHostedCall } from './run-hosted-call.ts';
 
 /**
- * Serves a request with hosted tools. The router runs those that no upstream runs. Each turn of the model, and each call of a tool, is then
- * a separate job with its own reservation and its own record.
+ * Serves a request with hosted tools. The router runs the tools that no upstream runs. Each turn of the model, and each call of a tool, is
+ * then a separate job with its own reservation and its own record.
  * @returns the running request; undefined if the caller has left
- * @throws RouterError as `serveModel`, `planHostedTools` and, for tools of an MCP server, `waitForTools` do
+ * @throws RouterError of `serveModel`, `planHostedTools` or, for tools of an MCP server, `waitForTools`
  */
 export async function serveHosted(
   parts: ServingComponents,
@@ -36,9 +36,9 @@ export async function serveHosted(
   const registry = parts.registry();
   const name = resolveRequestedName(client.parameters, registry.models, parts.workers);
   const model = resolveModel(name, registry, options.sentFor);
-  const wantsMcp = hosted.tools.some(({ kind }) => kind === 'mcp');
-  if (wantsMcp) await waitForTools(parts, caller);
-  const linkedTools = wantsMcp ? await parts.personalTools?.list(caller) : undefined;
+  const hasMcpTools = hosted.tools.some(({ kind }) => kind === 'mcp');
+  if (hasMcpTools) await waitForTools(parts, caller);
+  const linkedTools = hasMcpTools ? await parts.personalTools?.list(caller) : undefined;
   const runnable = findRunnableTools(parts, request, hosted, model, caller, linkedTools);
   if (!runnable) return serveModel(parts, { ...request, model }, options, sink, caller);
   if (runnable.length === 0) return serveModel(parts, prepareTurn(request, model), options, sink, caller);
@@ -47,8 +47,8 @@ export async function serveHosted(
     const answer = hosted.createAnswer(body, runnable);
     return beginHostedLoop(parts, request, answer, model, options, sink, caller);
   }
-  const counted = prepareTurn(request, model, hosted.withFunctions(body, runnable));
-  return serveModel(parts, counted, options, sink, caller);
+  const countedRequest = prepareTurn(request, model, hosted.withFunctions(body, runnable));
+  return serveModel(parts, countedRequest, options, sink, caller);
 }
 
 function findRunnableTools(
@@ -82,8 +82,8 @@ function beginHostedLoop(
   const { format, client } = request;
   // The headers that report the limit status were sent with the first turn.
   const laterCaller: Caller = { requestId, identity, trace, isGone: () => caller.isGone() };
-  // The client's own tools ran before the first turn.
-  const laterOptions = { ...options, sentFor: withoutTools(options.sentFor) };
+  // The client ran its own tools before the first turn.
+  const laterOptions = { ...options, sentFor: removeTools(options.sentFor) };
   sink.keepBody?.();
   return HostedLoop.begin({
     answer,
@@ -91,28 +91,28 @@ function beginHostedLoop(
     stream: client.parameters.stream,
     createCounter: () => format.openStream({ requestId }),
     bounds: settings,
-    ask(body, turnSink, previous) {
+    askModel(body, turnSink, previous) {
       if (!previous) return serveModel(parts, prepareTurn(request, model, body), options, turnSink, caller);
       const turn = prepareTurn(request, preferModel(previous, model, parts), body);
       return serveModel(parts, turn, laterOptions, turnSink, laterCaller);
     },
-    call(call, signal, onKeepAlive) {
+    runCall(call, signal, onKeepAlive) {
       if (call.hosted.kind === 'mcp') caller.onEffects?.();
       return runHostedCall({ ...parts, settings }, call, laterCaller, signal, onKeepAlive);
     },
   });
 }
 
-function withoutTools({ turn, ...sentFor }: RequestPurpose): RequestPurpose {
+function removeTools({ turn, ...sentFor }: RequestPurpose): RequestPurpose {
   return { ...sentFor, turn: turn && { ...turn, tools: undefined } };
 }
 
-/** Parses the request's body, which its format has validated. */
+/** Parses the request's body. The format has already checked the body. */
 function parseBody({ withDefaults }: ClientRequest, model: ResolvedModel): JsonObject {
   return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
 }
 
-/** Puts the model of the previous turn first as long as a worker serves it, because the next turn continues the text of that model. */
+/** Puts the model of the previous turn first if a worker still serves it, because the next turn continues the text of that model. */
 function preferModel(
   { pool, model, rule }: Placement,
   resolved: ResolvedModel,

@@ -13,21 +13,21 @@ export interface TurnSinkParts {
   counter: Pick<StreamedAnswer, 'relay' | 'tokens'>;
 }
 
-/** Receives one turn of a model in an answer with hosted tools, and passes on the client's events. Does not end the answer. */
+/** Receives one turn of an answer with hosted tools, and passes the client's events on. Does not end the answer. */
 export class TurnSink implements ModelSink {
   /** How the turn ended; undefined while it runs, and after it was cancelled. */
   ending: 'complete' | RouterError | undefined;
   /** The placement that serves the turn; undefined until it is known. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
-  /** The error of `relay`; undefined if there is none. It replaces the error with which the job then fails. */
+  /** The error of `relay`, if there is one. The job then fails with another error, which this error replaces. */
   #relayError: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {
     this.#parts = parts;
   }
 
-  /** The model's output in this turn, even if the client gets the answer as a whole. */
+  /** Tokens of the model's output in this turn, even if the answer is not streamed to the client. */
   get relayedTokens(): number {
     return this.#parts.counter.tokens;
   }

@@ -12,8 +12,7 @@ export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config'
 }
 
 /**
- * Opens the dependencies of background responses: the limits of their store, and a separate Redis connection that is used only for the
- * changes of responses.
+ * Opens the dependencies of background responses: the limits of their store, and a separate Redis connection for the changes of responses.
  */
 export function openBackground(options: OpenBackgroundOptions): {
   store: BackgroundResponsesDependencies;

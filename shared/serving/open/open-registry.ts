@@ -14,17 +14,17 @@ export interface OpenRegistryOptions {
   log: Logger;
 }
 
-/** The registry of a process that serves requests: from its file, or the newest stored version. */
+/** The registry of a process that serves requests, from a file or from the store. */
 export interface OpenRegistry extends LiveRegistry {
   source: 'file' | 'store';
-  /** The stored version in use; undefined for a file, and while none is stored. */
+  /** The stored version in use; undefined if the registry is a file, and while no version is stored. */
   version(): StoredVersion | undefined;
-  /** Makes this process, and all others, read the newest stored version. */
+  /** Makes all processes, including this process, read the newest stored version. */
   announceChange(): Promise<void>;
 }
 
 /**
- * Opens the registry: the file, if there is one, otherwise the newest stored version. Later changes are followed.
+ * Opens the registry: the file, if there is one, otherwise the newest stored version. The opened registry follows later changes.
  * @throws ConfigError if the file is missing or invalid
  */
 export async function openRegistry({ file, versions, broker, redis, log }: OpenRegistryOptions): Promise<OpenRegistry> {
@@ -47,7 +47,7 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
   broker.onReconnect(() => void storedRegistry.refresh());
   const announceChange = async (): Promise<void> => {
     await storedRegistry.refresh();
-    // The signal is not awaited, because it never resolves without a broker. The other processes poll for changes.
+    // The announcement is not awaited, because it never resolves without a broker. The other processes also poll for changes.
     announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
   };
   return { ...storedRegistry, source: 'store', announceChange };

@@ -19,8 +19,8 @@ export interface OpenServingFilesOptions {
 }
 
 /**
- * Opens the files of the cluster for a process and sweeps them from then on.
- * @throws as `connectBroker` does
+ * Opens the files of the cluster, and starts their sweep.
+ * @throws the errors of `connectBroker`
  */
 export async function openServingFiles(
   { config, name, log, releases }: OpenServingFilesOptions,
@@ -40,7 +40,7 @@ export async function openServingFiles(
   releases.add('file sweep', () => sweep.close());
   return openedFiles;
 
-  /** Uses a separate connection, because a file may have hundreds of megabytes, and jobs must not wait for it. */
+  /** Opens objects on a separate connection. A file may have hundreds of megabytes, and jobs must not wait for it. */
   async function openObjects(): Promise<JetStreamObjects> {
     const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
     releases.add('broker for files', () => broker.close());

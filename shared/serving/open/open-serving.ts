@@ -43,7 +43,7 @@ export interface OpenServingOptions {
 /** The connections of a process that serves requests, and the components that use them. */
 export interface ServingResources {
   redis: RedisConnection;
-  /** A separate connection for records that may have megabytes. */
+  /** A separate connection for large records, which may have megabytes. */
   storedRedis: RedisConnection;
   accounts: Accounts;
   store: LostStoreWatch;
@@ -54,11 +54,11 @@ export interface ServingResources {
   secrets: () => readonly Uint8Array[];
   storedResponses: StoredResponses;
   files: Files;
-  /** The store of the files' content, for objects that are not files. */
+  /** The object store of the files, for objects that are not files. */
   objects: ObjectStore;
   broker: Broker;
   workers: LiveWorkers;
-  /** Resolves when the workers have had the time to announce themselves. Never rejects. */
+  /** Resolves after the time that workers need to announce themselves. Never rejects. */
   workersAnnounced: Promise<void>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
@@ -70,8 +70,8 @@ export interface ServingResources {
 const firstConnectMs = 1_000;
 
 /**
- * Connects to Redis and NATS, and opens everything that serves requests, for any kind of process: accounts, limits, ledger, prices,
- * registry, workers and dispatcher. Registers the release of each component.
+ * Connects to Redis and NATS, and opens the components that serve requests: accounts, limits, ledger, prices, registry, workers and
+ * dispatcher. Registers the release of each component.
  * @throws ConfigError for an invalid URL, file or credential; an Error if no broker answers
  */
 export async function openServing(options: OpenServingOptions): Promise<ServingResources> {
@@ -86,7 +86,7 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
     name: `${name}-responses`,
     ca,
   });
-  releases.add('redis for what is stored', () => storedRedis.close());
+  releases.add('redis for stored records', () => storedRedis.close());
   const reportUnreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, prefix, reportUnreadable);
   const store = new LostStoreWatch(accounts.storeMarker, log);
@@ -119,7 +119,7 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
 
   const { files, objects } = await openServingFiles(options, storedRedis, reportUnreadable);
 
-  // If Redis is up, the registry and the prices are loaded before the first request. If Redis is down, the connection logs that.
+  // If Redis is available, the registry and the prices are loaded before the first request. Otherwise, the connection logs the failure.
   await redis.whenReady(AbortSignal.timeout(firstConnectMs)).catch(() => undefined);
   const registry = await openRegistry({
     file: config.ROUTER_CONFIG,

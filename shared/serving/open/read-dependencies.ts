@@ -1,10 +1,10 @@
-/** Whether the servers that a dispatching process depends on work for it. */
+/** The health of the servers that a dispatching process depends on. */
 export interface DependencyHealth {
   nats: boolean;
   redis: boolean;
   /**
-   * `lost`: the account store was emptied or replaced, and no operator has confirmed that. `read_only`: Redis answers, and refuses writes, as
-   * when its memory or its disk is full.
+   * `lost`: the account store was emptied or replaced, and no operator has confirmed this. `read_only`: Redis answers but refuses writes,
+   * for example because its memory or its disk is full.
    */
   store: 'intact' | 'lost' | 'read_only';
 }
@@ -16,7 +16,7 @@ export interface DependencyParts {
   writes: { areRefused: boolean };
 }
 
-/** Reads the state of broker, Redis and store, and whether all of them work. Resolves within about a second, also when Redis hangs. */
+/** Reads the health of broker, Redis and store. Resolves within about a second, even if Redis hangs. */
 export async function readDependencies({
   broker,
   redis,
@@ -24,7 +24,7 @@ export async function readDependencies({
   writes,
 }: DependencyParts): Promise<{ areWell: boolean; health: DependencyHealth }> {
   const nats = broker.connected;
-  const answers = await redis.ready();
+  const isRedisReady = await redis.ready();
   const state = store.isLost ? 'lost' : writes.areRefused ? 'read_only' : 'intact';
-  return { areWell: nats && answers && state === 'intact', health: { nats, redis: answers, store: state } };
+  return { areWell: nats && isRedisReady && state === 'intact', health: { nats, redis: isRedisReady, store: state } };
 }

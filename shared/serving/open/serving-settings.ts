@@ -24,16 +24,21 @@ export const servingSettings = {
     })
     .optional()
     .describe(
-      'Secret of the cluster, the same on every ingress, that seals files, stored responses and what answers carry for later requests; of several, separated by commas, the first seals and all open; if unset, one is made and kept in Redis, and files are in plain text',
+      'Secret of the cluster, the same on every ingress. It seals files, stored responses, and parts of answers that clients send back later. Of several secrets, separated by commas, the first one seals and all of them open. If unset, a secret is generated and kept in Redis, and files are stored in plain text',
     ),
   RTR_PREFIX: setting.pathSegment(
     'First part of every NATS subject and Redis key, so that clusters can share servers',
     'rtr',
   ),
   ROUTER_CONFIG: setting.optionalText(
-    'File with names for models, rules for `auto` and more, the same for all; if unset, they are edited in the console. See `docs/configuration.md`',
+    'File with the registry: names for models, rules for `auto` and more; the same file on every process. If unset, the registry is edited in the console. See `docs/configuration.md`',
   ),
-  USAGE_MAX_REQUESTS: setting.integer('Most single requests that the usage ledger keeps', 50_000, 1, 10_000_000),
+  USAGE_MAX_REQUESTS: setting.integer(
+    'Maximum number of single requests that the usage ledger keeps',
+    50_000,
+    1,
+    10_000_000,
+  ),
   USAGE_DAYS: setting.integer(
     'Days for which the usage ledger keeps single requests; it keeps totals longer',
     30,
@@ -48,26 +53,26 @@ export const servingSettings = {
   ),
   RESPONSES_KEEP_HOURS: setting.integer('Hours for which responses are stored; 0 stores none', 24, 0, 8_760),
   RESPONSES_OWNER_BYTES: setting.integer(
-    'Most bytes in Redis of the stored responses of one person, team or key without owner; the oldest go first',
+    'Maximum bytes in Redis for the stored responses of one person, team or key without owner; the oldest responses are removed first',
     32 * 1024 * 1024,
     1_024,
     64 * 1024 ** 3,
   ),
   RESPONSES_MAX_BYTES: setting.integer(
-    'Most bytes in Redis of all stored responses; those of the owner with the most go first',
+    'Maximum bytes in Redis for all stored responses; responses of the owner with the most bytes are removed first',
     128 * 1024 * 1024,
     1_024,
     1024 ** 4,
   ),
   ...fileSettings,
   MAX_BODY_BYTES: setting.integer(
-    'Most bytes of one request body, after decompression',
+    'Maximum bytes of one request body, after decompression',
     32 * 1024 * 1024,
     1_024,
     1024 ** 3,
   ),
   MAX_QUEUED: setting.integer(
-    'Most requests waiting on this ingress for each tier of workers, and most tickets of the whole cluster; a key leaves as many places as it takes',
+    'Maximum waiting requests on this ingress for each tier of workers, and maximum tickets of the whole cluster; a key may take at most as many places as stay free',
     100_000,
     1,
     10_000_000,
@@ -94,13 +99,13 @@ export const servingSettings = {
     600_000,
   ),
   BROKER_TIMEOUT_MS: setting.integer(
-    'Time without a connection to NATS, waiting and running requests alike',
+    'Time without a connection to NATS, for waiting and for running requests',
     60_000,
     1_000,
     3_600_000,
   ),
   SPILL_MS: setting.integer(
-    'Time until a request that no worker has taken is also put into the next lane',
+    'Time until a request that no worker has taken also enters the next lane',
     500,
     10,
     600_000,
@@ -112,11 +117,11 @@ export const servingSettings = {
     600_000,
   ),
   CONTINUE_BYTES: setting.optionalInteger(
-    'Most bytes of requests and relayed answers that are kept so that streams can continue on another worker when theirs is lost, a quarter of them of answers; 0 continues none; an eighth of the memory limit and at most 256 MiB if unset',
+    'Maximum bytes of requests and relayed answers that are kept, so that a stream can continue on another worker when its worker is lost. Answers may take a quarter of these bytes. 0 continues no stream. If unset: an eighth of the memory limit, at most 256 MiB',
     0,
     64 * 1024 ** 3,
   ),
-  MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
+  MAX_ATTEMPTS: setting.integer('Maximum number of workers that get one request', 3, 1, 10),
 };
 
 export type ServingConfig = z.output<z.ZodObject<typeof servingSettings>>;

@@ -1,7 +1,7 @@
 /** Minimum inputs of a part. Fewer inputs would cost more to dispatch than to serve. */
 const minInputs = 16;
 
-/** Maximum inputs of a part. When a worker dies, no more than these must be served again. */
+/** Maximum inputs of a part. If a worker dies, at most this many inputs per part are served again. */
 const maxInputs = 256;
 
 /** Approximate maximum bytes of a part's body. A body of up to 512 KiB can be offered to a worker without a ticket. */
@@ -13,7 +13,7 @@ export function isWorthSplitting(inputs: number): boolean {
 }
 
 /**
- * Computes the number of inputs in each part of a request, so that every free slot gets a part of a sensible size.
+ * Computes the number of inputs in each part of a request. Aims at one part per free slot, within the limits for a part.
  * @param bytes bytes of the whole body
  * @param freeSlots number of slots that are free now
  */

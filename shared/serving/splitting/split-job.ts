@@ -13,7 +13,7 @@ import { isWorthSplitting, computePartSize } from './part-size.ts';
 
 const maxPartsAtOnce = 16;
 
-/** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */
+/** Approximate maximum of parts of one request at one worker: one part that the worker serves, and one part on its way. */
 const maxPartsPerWorker = 2;
 
 interface WholeSink extends JobSink {
@@ -45,7 +45,7 @@ export function createSplitDispatcher(
  * Serves a request with many inputs as several jobs (parts) of a few inputs each, so that all free workers of a model share the request.
  * Each part may move to another worker by itself. The same model serves all parts, because vectors of two models cannot be compared. The
  * client gets the joined answers, in order, and the request is recorded once.
- * States: running → done, failed (a part has failed) or cancelled; then the parts that still run are cancelled.
+ * States: running → done, failed (a part has failed) or cancelled. In the last two states, the remaining parts are cancelled.
  */
 export class SplitJob {
   /** Resolves with the request's report once all parts have ended. */
@@ -61,15 +61,15 @@ export class SplitJob {
   readonly #resolve: (report: JobReport) => void;
   #state: 'running' | 'done' | 'failed' | 'cancelled' = 'running';
   #error: RouterError | undefined;
-  /** The index of the first input that is in no part yet. */
+  /** The index of the first input that has not been dispatched. */
   #nextInput = 0;
-  /** The number of parts so far. */
+  /** The number of dispatched parts. */
   #partCount = 0;
   /** The model that serves all parts; undefined until it is known. */
   #model: Pick<Placement, 'model' | 'pool'> | undefined;
 
-  constructor(parts: SplitDependencies, request: JobRequest, body: Buffer, sink: WholeSink) {
-    this.#dependencies = parts;
+  constructor(dependencies: SplitDependencies, request: JobRequest, body: Buffer, sink: WholeSink) {
+    this.#dependencies = dependencies;
     this.#request = request;
     this.#sink = sink;
     const { promise, resolve } = Promise.withResolvers<JobReport>();
@@ -77,7 +77,7 @@ export class SplitJob {
     this.#resolve = resolve;
     const placements = request.findPlacements(noWorkers);
     this.#model = placements.find(({ pool, model }) => countFreeSlots(pool, model) > 0) ?? placements[0];
-    this.#partSize = computePartSize(parts.divisible.inputs, body.length, this.#sumFreeSlots());
+    this.#partSize = computePartSize(dependencies.divisible.inputs, body.length, this.#sumFreeSlots());
     this.#dispatchParts();
   }
 
@@ -99,19 +99,19 @@ export class SplitJob {
     for (const job of this.#running) this.#dependencies.dispatcher.cancel(job);
   }
 
-  /** Dispatches parts as long as there are free workers for them; without free workers, one part waits in the queue. */
+  /** Dispatches parts as long as workers are free. Without a free worker, one part waits in the queue. */
   #dispatchParts(): void {
     const { inputs } = this.#dependencies.divisible;
-    while (this.#state === 'running' && this.#nextInput < inputs && this.#mayHaveAnother()) this.#dispatch();
+    while (this.#state === 'running' && this.#nextInput < inputs && this.#mayDispatchPart()) this.#dispatch();
     if (this.#running.size === 0) this.#finish();
   }
 
-  #mayHaveAnother(): boolean {
+  #mayDispatchPart(): boolean {
     const { size } = this.#running;
     if (size === 0) return true;
     // The first part determines the model.
     if (!this.#model || size >= maxPartsAtOnce) return false;
-    const workers = new Set(this.#placePart(noWorkers).flatMap(({ pool }) => [...pool.workers]));
+    const workers = new Set(this.#findPartPlacements(noWorkers).flatMap(({ pool }) => [...pool.workers]));
     return size < workers.size * maxPartsPerWorker && this.#sumFreeSlots() > 0;
   }
 
@@ -120,7 +120,7 @@ export class SplitJob {
     const [from, position] = [this.#nextInput, this.#partCount];
     this.#nextInput = Math.min(divisible.inputs, from + this.#partSize);
     this.#partCount += 1;
-    const part = { ...this.#request, findPlacements: (avoid: ReadonlySet<string>) => this.#placePart(avoid) };
+    const part = { ...this.#request, findPlacements: (avoid: ReadonlySet<string>) => this.#findPartPlacements(avoid) };
     const job = dispatcher.dispatch(part, divisible.part(defaults, from, this.#nextInput), {
       begin: () => undefined,
       data: () => undefined,
@@ -150,7 +150,7 @@ export class SplitJob {
     }
   }
 
-  /** @param last the part that ended last; the headers of the answer name the worker of this part */
+  /** @param last the part that ended last. The headers of the answer name its worker */
   #sendAnswer(last: Job): void {
     try {
       const joinedAnswer = this.#dependencies.divisible.join(this.#answers, this.#sumUsage());
@@ -162,8 +162,8 @@ export class SplitJob {
     }
   }
 
-  /** Returns the placements of a part: those of the request, limited to the model and tier of the other parts. */
-  #placePart(avoid: ReadonlySet<string>): Placement[] {
+  /** Returns the placements of a part: the placements of the request with the model and tier of the other parts. */
+  #findPartPlacements(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.#request.findPlacements(avoid);
     const chosenModel = this.#model;
     if (!chosenModel) return placements;
@@ -171,7 +171,7 @@ export class SplitJob {
   }
 
   #sumFreeSlots(): number {
-    return this.#placePart(noWorkers).reduce(
+    return this.#findPartPlacements(noWorkers).reduce(
       (sum, { pool, model }) => sum + Math.max(0, countFreeSlots(pool, model)),
       0,
     );
@@ -182,8 +182,8 @@ export class SplitJob {
   }
 
   /**
-   * Reports the end. If the client has left, the usage of the complete parts counts. If the request has failed, or no part was answered,
-   * nothing counts.
+   * Resolves `finished`. If the client has left, the report contains the usage of the complete parts. If the request has failed, the report
+   * contains no usage.
    */
   #finish(): void {
     const reports = this.#reports;

@@ -5,12 +5,12 @@ import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answe
 import type { AnswerToStore } from './resolve-stored.ts';
 import { StoreQueueBudget } from './store-queue-budget.ts';
 
-/** Maximum milliseconds that the end of an answer waits until the answer is stored. */
+/** Maximum milliseconds for which the end of an answer is held back until the answer is stored. */
 const maxWaitMs = 1_000;
 
 export type StoreOutcome = 'stored' | 'too_large' | 'failed';
 
-/** Maximum bytes of all answers together that wait until they are stored. */
+/** Maximum bytes of all answers that wait to be stored. */
 const maxWaitingBytes = 32 * 1024 * 1024;
 
 export interface FinishedAnswer extends StorableAnswer {
@@ -20,7 +20,7 @@ export interface FinishedAnswer extends StorableAnswer {
   toStore: AnswerToStore;
 }
 
-/** Stores complete answers. An answer that cannot be stored is counted and logged, and reaches the client unchanged. */
+/** Stores complete answers. Counts and logs answers that cannot be stored. Such answers reach the client unchanged. */
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'store'>;
   readonly #log: Pick<Logger, 'warn'>;
@@ -32,7 +32,7 @@ export class AnswerStorer {
     this.#log = log;
   }
 
-  /** Resolves when the answer is stored or cannot be stored, and after a second at most. Never rejects. */
+  /** Stores an answer. Resolves when the answer is stored or cannot be stored, at the latest after a second. Never rejects. */
   async store(finished: FinishedAnswer): Promise<void> {
     await Promise.race([this.#store(finished), pause(maxWaitMs, undefined, { ref: false })]);
   }
@@ -40,7 +40,7 @@ export class AnswerStorer {
   /** Counts an answer that is not stored because too many other answers wait to be stored. */
   countNoRoom(requestId: string): void {
     this.counts.failed += 1;
-    this.#log.warn({ requestId }, 'a response could not be stored: too many wait for that');
+    this.#log.warn({ requestId }, 'a response could not be stored: too many responses wait to be stored');
   }
 
   countTooLarge(requestId: string): void {

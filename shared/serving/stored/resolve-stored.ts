@@ -22,12 +22,12 @@ export interface AnswerToStore {
   previous: string | undefined;
 }
 
-/** A request in which all references are resolved. */
+/** A request without unresolved references to stored answers. */
 export interface ResolvedRequest {
   request: ClientRequest;
   /** Fields that are added to the request for the worker, see `withFields`; undefined if there are none. */
   fields: Readonly<Record<string, Json>> | undefined;
-  /** Bytes that the request has in addition to the client's body. */
+  /** Bytes of the resolved body, in addition to the client's body. 0 if nothing was resolved. */
   addedBytes: number;
   /** Undefined if the answer is not stored. */
   toStore: AnswerToStore | undefined;
@@ -41,11 +41,11 @@ export function refersToStoredAnswers({ store }: Pick<ClientRequest, 'store'>): 
 const noItems: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
- * Replaces a request's references with the stored content: the answer that it continues, and single items.
- * @param owner the owner to whose answers the request may refer
+ * Replaces a request's references to stored answers and items with the stored content.
+ * @param owner the owner of the answers that the request may refer to
  * @param seed see `StoreRequest.input`
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` if responses are not stored,
- * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does
+ * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or an error of the format's `read`
  */
 export async function resolveStored(
   { responses, storesAnswers, assertIntact }: AnswerStore,
@@ -58,7 +58,7 @@ export async function resolveStored(
   const { store: storeRequest } = request;
   if (!storeRequest || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
   const { previous, references } = storeRequest;
-  if (!storesAnswers) assertStoreless(storeRequest);
+  if (!storesAnswers) refuseStoredContent(storeRequest);
   const hasReferences = refersToStoredAnswers(request);
   if (hasReferences) assertIntact();
   const items = references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references));
@@ -85,7 +85,7 @@ export function withFields(request: ClientRequest, fields: ResolvedRequest['fiel
   return { ...request, repeated, withDefaults: (defaults) => request.withDefaults({ ...defaults, ...fields }) };
 }
 
-function assertStoreless({ store, previous, references }: NonNullable<ClientRequest['store']>): void {
+function refuseStoredContent({ store, previous, references }: NonNullable<ClientRequest['store']>): void {
   const param = store ? 'store' : previous !== undefined ? 'previous_response_id' : 'input';
   if (store !== true && previous === undefined && references.length === 0) return;
   throw new RouterError(
@@ -96,7 +96,7 @@ function assertStoreless({ store, previous, references }: NonNullable<ClientRequ
 }
 
 function requireItems(result: SearchResult<Map<string, JsonObject>>): Map<string, JsonObject> {
-  if (result === 'too long') throw tooLongError('input');
+  if (result === 'too long') throw createTooLongError('input');
   if ('found' in result) return result.found;
   throw new RouterError(
     'not_found',
@@ -105,14 +105,14 @@ function requireItems(result: SearchResult<Map<string, JsonObject>>): Map<string
   );
 }
 
-function requireHistory(result: SearchResult<StoredResponse[]>, { readOutput: outputOf }: StoredAnswers): JsonObject[] {
-  if (result === 'too long') throw tooLongError('previous_response_id');
-  if ('found' in result) return result.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
+function requireHistory(result: SearchResult<StoredResponse[]>, { readOutput }: StoredAnswers): JsonObject[] {
+  if (result === 'too long') throw createTooLongError('previous_response_id');
+  if ('found' in result) return result.found.flatMap(({ input, response }) => [...input, ...readOutput(response)]);
   throw new RouterError('previous_response_not_found', `Previous response with id '${result.missing}' not found.`, {
     param: 'previous_response_id',
   });
 }
 
-function tooLongError(param: string): RouterError {
+function createTooLongError(param: string): RouterError {
   return new RouterError('context_length_exceeded', 'The stored conversation is too long for one request.', { param });
 }

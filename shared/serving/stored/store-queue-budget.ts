@@ -1,6 +1,6 @@
 /**
- * Limits the memory of all answers together that wait to be stored, because many answers may end at once while Redis is slow. An answer
- * that finds no room is sent on and not stored.
+ * Limits the memory of all answers that wait to be stored. Many answers may end at once while Redis is slow. An answer without room is sent
+ * to the client and not stored.
  */
 export class StoreQueueBudget {
   readonly #max: number;

@@ -24,7 +24,7 @@ export interface StoringOptions {
   /** Limits the bytes that all answers together hold back. */
   room: Pick<StoreQueueBudget, 'take' | 'release'>;
   onTooLarge: () => void;
-  /** Called if the answer is not stored because all answers together hold back too much. */
+  /** Called if the answer is not stored because all answers together hold back too many bytes. */
   onNoRoom: () => void;
 }
 
@@ -36,19 +36,19 @@ export interface StoringSinkParts {
 }
 
 /**
- * Passes an answer on and stores it when it is complete. The last event of a stream, or a whole answer, waits until the answer is
- * stored, so that a client that has received it finds it in the store. Only the last event is parsed.
+ * Passes an answer on, and stores it when it is complete. The last event of a stream, or a whole answer, waits until the answer is stored.
+ * A client that has received the whole answer therefore finds it in the store. Only the last event is parsed.
  */
 export class StoringSink implements ModelSink {
   readonly #sink: ModelSink;
   readonly #options: StoringOptions;
-  /** The beginning of a line that was passed on without its end. The last event may begin in it. */
+  /** The beginning of the line that was passed on without its end. The last event may begin in this line. */
   #line = emptyBytes;
-  /** The part of the last event that was passed on already. */
+  /** The part of the last event that was already passed on. */
   #passedStart = emptyBytes;
   #heldPieces: Buffer[] | undefined;
   #heldBytes = 0;
-  /** Whether the answer will not be stored, so that its last event is passed on at once. */
+  /** Whether the answer is not stored, so that its last event is passed on at once. */
   #isGivenUp = false;
 
   constructor(sink: ModelSink, options: StoringOptions) {
@@ -93,7 +93,7 @@ export class StoringSink implements ModelSink {
 
   async #end(bytes: Uint8Array): Promise<void> {
     const last = Buffer.from(bytes);
-    const answer = this.#options.stream ? this.#lastEvent(last) : this.#options.format.readWhole(last);
+    const answer = this.#options.stream ? this.#readLastEvent(last) : this.#options.format.readWhole(last);
     if (answer && !this.#options.isGone()) await this.#options.store(answer);
     this.#release();
     try {
@@ -104,25 +104,28 @@ export class StoringSink implements ModelSink {
     }
   }
 
-  /** Parses the event that ends the stream, which may be among its last bytes. */
-  #lastEvent(last: Buffer): StorableAnswer | undefined {
-    const { findLastEvent: lastEventAt, readLastEvent } = this.#options.format;
+  /** Parses the event that ends the stream. This event may be in the last bytes. */
+  #readLastEvent(last: Buffer): StorableAnswer | undefined {
+    const { findLastEvent, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
     if (this.#heldPieces) return readLastEvent(Buffer.concat([this.#passedStart, ...this.#heldPieces, last]));
-    const whole = Buffer.concat([this.#line, last]);
-    const at = lastEventAt(whole);
-    return at === -1 ? undefined : readLastEvent(whole.subarray(at));
+    const lineAndBytes = Buffer.concat([this.#line, last]);
+    const at = findLastEvent(lineAndBytes);
+    return at === -1 ? undefined : readLastEvent(lineAndBytes.subarray(at));
   }
 
   #pass(bytes: Uint8Array): void {
-    const { findLastEvent: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
+    const { findLastEvent, lastEventMarkBytes } = this.#options.format;
     const line = this.#line;
     // Only very long events are split between pieces.
-    const whole = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
-    const at = lastEventAt(whole);
+    const lineAndBytes = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
+    const at = findLastEvent(lineAndBytes);
     if (at === -1) {
       this.#sink.data(bytes);
-      this.#line = bytes.at(-1) === lineBreak ? emptyBytes : Buffer.from(lastLine(whole).subarray(0, lastEventMark));
+      this.#line =
+        bytes.at(-1) === lineBreak
+          ? emptyBytes
+          : Buffer.from(takeLastLine(lineAndBytes).subarray(0, lastEventMarkBytes));
       return;
     }
     const passedBytes = Math.max(0, at - line.length);
@@ -158,7 +161,7 @@ export class StoringSink implements ModelSink {
   }
 }
 
-function lastLine(bytes: Uint8Array): Uint8Array {
+function takeLastLine(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.lastIndexOf(lineBreak) + 1);
 }
 

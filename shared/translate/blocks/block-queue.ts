@@ -2,26 +2,26 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { JsonEnd } from './json-end.ts';
 
-/** Maximum characters that wait for an earlier block to be complete. */
+/** Maximum characters that wait for earlier blocks to close. */
 const maxWaiting = 4 * 1024 * 1024;
 
 export interface CallBlock {
   id: string;
-  /** Undefined until the upstream has sent the name. The writer begins the block only when the name is known. */
+  /** Undefined until the upstream has sent the name. The block begins only when its name is known. */
   name: string | undefined;
   end: JsonEnd;
 }
 
-/** One part of an answer, such as a text or a tool call. */
+/** One part of an answer: a text, thinking or a tool call. */
 export interface Block<Kind extends string> {
   kind: Kind | 'call';
-  /** Undefined unless the kind is `call`. */
+  /** Set only if the kind is `call`. */
   call: CallBlock | undefined;
   /** Text that waits for earlier blocks to close. */
   waiting: string;
 }
 
-/** Writes blocks as events of one format; '' if a call needs no event. Only one block is open at a time. */
+/** Writes blocks as events of one format. Each method returns '' if it writes no event. Only one block is open at a time. */
 export interface BlockWriter<Kind extends string> {
   begin(block: Block<Kind>): string;
   /** `text` is further text, or further arguments of a tool call. */
@@ -30,12 +30,12 @@ export interface BlockWriter<Kind extends string> {
 }
 
 /**
- * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave the pieces of several blocks, but the blocks
- * are written one after the other: each is begun, filled and closed.
- * The first block of the queue is open, and its pieces are written at once. It closes when it is complete and another block waits. Text and
- * thinking are always complete; a tool call is complete once its arguments are a complete JSON object. Pieces of later blocks wait. At the
- * end of the answer, they are written in order.
- * @template Kind the kinds of text
+ * Arranges an answer's text, thinking and tool calls as blocks. A chat upstream may interleave the pieces of several blocks, but clients
+ * get one block after the other: each block is begun, filled and closed.
+ * The first block of the queue is open, and its pieces are written at once. The first block closes when it is complete and another block
+ * waits. Text and thinking are always complete. A tool call is complete once its arguments are a complete JSON object. Pieces of later
+ * blocks wait until the blocks before them are closed.
+ * @template Kind the kinds of blocks other than tool calls
  */
 export class BlockQueue<Kind extends string> {
   readonly #writer: BlockWriter<Kind>;
@@ -67,19 +67,19 @@ export class BlockQueue<Kind extends string> {
    * @throws RouterError `upstream_failed` if the call continues after its end, or too many pieces wait
    */
   addCallPiece(piece: ToolCallPiece): string {
-    const known = this.#calls.get(piece.index);
-    if (known && !this.#queue.includes(known)) {
+    const existingBlock = this.#calls.get(piece.index);
+    if (existingBlock && !this.#queue.includes(existingBlock)) {
       if (piece.arguments.trim() === '') return '';
       throw new RouterError('upstream_failed', 'The upstream continued a tool call that was complete.');
     }
-    const block = known ?? this.#push('call', { id: piece.id, name: undefined, end: new JsonEnd() });
+    const block = existingBlock ?? this.#push('call', { id: piece.id, name: undefined, end: new JsonEnd() });
     this.#calls.set(piece.index, block);
     if (block.call) block.call.name ??= piece.name;
     block.call?.end.push(piece.arguments);
     return this.#add(block, piece.arguments);
   }
 
-  /** Adds a block without text. The next call that writes events begins the block, once the blocks before it are complete. */
+  /** Adds a block without text. A later call begins the block, once the blocks before it are complete. */
   appendBlock(kind: Kind): Block<Kind> {
     return this.#push(kind, undefined);
   }

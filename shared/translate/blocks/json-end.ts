@@ -1,6 +1,6 @@
 /**
- * Finds out whether the first object or array in JSON text that arrives in pieces is complete. Reads every character once and does not
- * check the syntax.
+ * Detects the end of the first object or array in JSON text that arrives in pieces. Reads every character once and does not check the
+ * syntax.
  */
 export class JsonEnd {
   #depth = 0;
@@ -13,8 +13,8 @@ export class JsonEnd {
   }
 
   push(text: string): void {
-    for (let at = 0; at < text.length && !this.isComplete; at++) {
-      const character = text[at];
+    for (let index = 0; index < text.length && !this.isComplete; index++) {
+      const character = text[index];
       if (this.#isEscaped) this.#isEscaped = false;
       else if (this.#isInString) {
         if (character === '\\') this.#isEscaped = true;

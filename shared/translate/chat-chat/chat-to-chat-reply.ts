@@ -17,9 +17,9 @@ import { countRequestedChoices, toChoiceIndex } from './requested-choices.ts';
 import { completeChoiceUsage } from './usage-of-choices.ts';
 
 /**
- * Converts a chat upstream's answer for a chat client. Id, model and time are set by the router. Arguments of tool calls are JSON text, and
- * the content beside them is null if it is empty. Thinking is in `reasoning_content`. Usage has the three counts. All other fields stay
- * unchanged.
+ * Converts a chat upstream's answer for a chat client. The router sets the id, the model and the time. Arguments of tool calls become JSON
+ * text, and empty content beside tool calls becomes null. Thinking becomes `reasoning_content`. The usage gets the counts of input, output
+ * and total tokens. All other fields stay unchanged.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
@@ -28,14 +28,14 @@ export function chatToChatReply(body: JsonObject, answerContext: AnswerContext):
   const choiceCount = countRequestedChoices(answerContext.recalled);
   const upstreamChoices = Array.isArray(body['choices']) ? body['choices'].slice(0, choiceCount) : [];
   const choices = upstreamChoices.map((choice, position) =>
-    repairChoice(choice, answerContext, choiceIndexOf(choice, choiceCount, position)),
+    repairChoice(choice, answerContext, readChoiceIndex(choice, choiceCount, position)),
   );
   const [first] = choices;
-  if (!first) throw missingMessageError();
-  const texts = choices.map(({ written }) => written);
-  const usage = fillUsage(completeChoiceUsage(readChatUsage(body['usage']), body, texts), {
+  if (!first) throw createMissingMessageError();
+  const textReaders = choices.map(({ readText }) => readText);
+  const usage = fillUsage(completeChoiceUsage(readChatUsage(body['usage']), body, textReaders), {
     prompt: answerContext.promptTokens,
-    completion: () => estimateTokens(texts.map((written) => written()).join('')),
+    completion: () => estimateTokens(textReaders.map((readText) => readText()).join('')),
   });
   return {
     body: {
@@ -51,32 +51,32 @@ export function chatToChatReply(body: JsonObject, answerContext: AnswerContext):
   };
 }
 
-function choiceIndexOf(choice: Json, choiceCount: number, position: number): number {
+function readChoiceIndex(choice: Json, choiceCount: number, position: number): number {
   return toChoiceIndex(isJsonObject(choice) ? choice['index'] : undefined, choiceCount, position);
 }
 
 /** @returns the choice, and a function that returns all text of the model in it */
 function repairChoice(choice: Json, answerContext: AnswerContext, index: number) {
-  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw missingMessageError();
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) throw createMissingMessageError();
   const prefix = computeCallIdPrefix(answerContext.id, index);
-  const { message, written } = repairMessage(choice['message'], prefix, CustomCalls.createFor(answerContext.recalled));
+  const { message, readText } = repairMessage(choice['message'], prefix, CustomCalls.createFor(answerContext.recalled));
   const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
-  return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, written };
+  return { choice: { logprobs: null, ...choice, index, message, finish_reason: finishReason }, finishReason, readText };
 }
 
-function missingMessageError(): RouterError {
+function createMissingMessageError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
 }
 
 /** @returns the message, and a function that returns all text of the model */
 function repairMessage(
-  input: JsonObject,
+  upstreamMessage: JsonObject,
   prefix: string,
-  custom: CustomCalls | undefined,
-): { message: JsonObject; written: () => string } {
-  const message: JsonObject = { refusal: null, ...input, role: 'assistant' };
+  customCalls: CustomCalls | undefined,
+): { message: JsonObject; readText: () => string } {
+  const message: JsonObject = { refusal: null, ...upstreamMessage, role: 'assistant' };
   unifyReasoning(message);
-  const { calls, pieces } = repairToolCalls(input['tool_calls'], prefix, custom);
+  const { calls, pieces } = repairToolCalls(upstreamMessage['tool_calls'], prefix, customCalls);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
@@ -84,13 +84,13 @@ function repairMessage(
     message['tool_calls'] = calls;
     message['content'] ||= null;
   }
-  return { message, written: () => joinWrittenText(message, pieces) };
+  return { message, readText: () => joinWrittenText(message, pieces) };
 }
 
 function repairToolCalls(
   toolCalls: Json | undefined,
   prefix: string,
-  calls: CustomCalls | undefined,
+  customCalls: CustomCalls | undefined,
 ): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(toolCalls) || toolCalls.length === 0) return { calls: [], pieces: [] };
   const callAssembler = new ToolCallAssembler(prefix);
@@ -100,11 +100,11 @@ function repairToolCalls(
     const { id, name, arguments: text } = piece;
     const call = toolCalls[position];
     const { index: _, ...rest } = call as JsonObject;
-    const custom = readCustomPart(rest);
-    if (custom) return { ...rest, id, type: 'custom', custom: { ...custom, name: name ?? '', input: text } };
+    const customPart = readCustomPart(rest);
+    if (customPart) return { ...rest, id, type: 'custom', custom: { ...customPart, name: name ?? '', input: text } };
     const { function: fn, ...further } = rest;
-    const unwrapped = calls?.toWholeCall(piece);
-    if (unwrapped) return { ...further, ...unwrapped };
+    const customCall = customCalls?.toWholeCall(piece);
+    if (customCall) return { ...further, ...customCall };
     return {
       ...rest,
       id,

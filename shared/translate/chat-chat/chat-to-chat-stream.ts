@@ -26,17 +26,17 @@ interface Choice {
   /** Undefined until the choice has a tool call. */
   callAssembler: ToolCallAssembler | undefined;
   /** Undefined unless the request has custom tools. */
-  custom: CustomCalls | undefined;
+  customCalls: CustomCalls | undefined;
   hasStarted: boolean;
   upstreamFinishReason: Json | undefined;
-  /** Fields of this choice in chunks that were not sent, because they have no output. The last chunk carries these fields. */
+  /** Fields of this choice from chunks without output, which were not sent. The last chunk carries these fields. */
   heldFields: JsonObject;
 }
 
 /**
  * Relays a chat upstream's stream to chat clients. Chunks are sent on with the router's id, model and time. Only the first chunk of a
- * choice has the role. Finish reasons and usage are part of the last chunk, in which all choices have an empty delta, no matter when the
- * engine sends them.
+ * choice has the role. The last chunk carries all finish reasons and the usage, no matter when the engine sends them. The choices of the
+ * last chunk have empty deltas.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -49,7 +49,7 @@ export class ChatToChatStream implements StreamTranslation {
   /** The sum of the usage in chunks without choices. */
   #choicesUsage: JsonObject | undefined;
   #outputBytes = 0;
-  /** Fields of chunks that were not sent, because they have no output. The last chunk carries these fields. */
+  /** Fields of chunks without output, which were not sent. The last chunk carries these fields. */
   #heldChunk: JsonObject = {};
 
   constructor(answerContext: AnswerContext) {
@@ -81,22 +81,22 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   end(): { text: string; ending: Ending } {
-    const choices = this.#choices.size > 0 ? [...this.#choices.values()] : [this.#choice(0)];
-    choices.sort((one, other) => one.index - other.index);
+    const choices = this.#choices.size > 0 ? [...this.#choices.values()] : [this.#getChoice(0)];
+    choices.sort((a, b) => a.index - b.index);
     const hasEnded = choices.every(({ upstreamFinishReason }) => upstreamFinishReason !== undefined);
     if (!this.#isDone && !hasEnded) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const silent = choices.filter(({ hasStarted }) => !hasStarted);
-    if (silent.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined)) {
+    const unstarted = choices.filter(({ hasStarted }) => !hasStarted);
+    if (unstarted.some(({ upstreamFinishReason }) => upstreamFinishReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream sent a stream without an answer.');
     }
-    const opened = silent.map((choice) =>
+    const roleChoices = unstarted.map((choice) =>
       this.#addRole(choice, { index: choice.index, delta: {}, finish_reason: null }),
     );
-    const roleChunk = opened.length > 0 ? this.#write({}, opened) : '';
-    const inputs = choices.map((choice) => this.#writeUnsentInputs(choice)).join('');
-    const ended = choices.map(({ index, callAssembler, upstreamFinishReason, heldFields }) => {
+    const roleChunk = roleChoices.length > 0 ? this.#write({}, roleChoices) : '';
+    const inputChunks = choices.map((choice) => this.#writeUnsentInputs(choice)).join('');
+    const endedChoices = choices.map(({ index, callAssembler, upstreamFinishReason, heldFields }) => {
       return {
         ...heldFields,
         index,
@@ -104,19 +104,19 @@ export class ChatToChatStream implements StreamTranslation {
         finish_reason: readFinishReason(upstreamFinishReason, callAssembler !== undefined),
       };
     });
-    const finishReason = ended[0]?.finish_reason ?? 'stop';
+    const finishReason = endedChoices[0]?.finish_reason ?? 'stop';
     const usage = fillUsage(readChatUsage(this.#usage), {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const last = this.#stamp({ ...this.#heldChunk });
-    last['choices'] = ended;
+    last['choices'] = endedChoices;
     const text = writeChatEnding(last, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
-    return { text: roleChunk + inputs + text, ending: { usage, finishReason } };
+    return { text: roleChunk + inputChunks + text, ending: { usage, finishReason } };
   }
 
-  #writeUnsentInputs({ index, custom }: Choice): string {
-    const calls = custom?.takeUnsentInputs() ?? [];
+  #writeUnsentInputs({ index, customCalls }: Choice): string {
+    const calls = customCalls?.takeUnsentInputs() ?? [];
     if (calls.length === 0) return '';
     return this.#write({}, [{ index, delta: { tool_calls: calls }, finish_reason: null }]);
   }
@@ -133,41 +133,41 @@ export class ChatToChatStream implements StreamTranslation {
     chunk['usage'] = undefined;
 
     const [first] = choices;
-    const wasStarted = first !== undefined && this.#choiceOf(first).hasStarted;
-    const shown = choices.filter((choice) => this.#readChoice(choice));
-    if (first === undefined || shown.length === 0) {
+    const hadStarted = first !== undefined && this.#getChoiceOf(first).hasStarted;
+    const sentChoices = choices.filter((choice) => this.#readChoice(choice));
+    if (first === undefined || sentChoices.length === 0) {
       Object.assign(this.#heldChunk, chunk);
       return '';
     }
-    // To learn a chunk sets `#hasContent`, so the answer must have some content already.
-    const mayRepeat =
+    // Learning translates a probe, which sets `#hasContent`. So the answer must have content already.
+    const isLearnable =
       this.#hasContent &&
-      wasStarted &&
+      hadStarted &&
       choices.length === 1 &&
       !isJsonObject(usage) &&
-      this.#choiceOf(first).upstreamFinishReason === undefined;
+      this.#getChoiceOf(first).upstreamFinishReason === undefined;
     const delta = first['delta'] as JsonObject;
-    if (mayRepeat && !hasCalls(delta['tool_calls']))
+    if (isLearnable && !hasCalls(delta['tool_calls']))
       this.#chunkTemplate.considerChunk(
         data,
         () => joinWrittenText(delta, []),
         (probe) => this.#translateProbe(probe),
       );
-    return this.#write(chunk, shown);
+    return this.#write(chunk, sentChoices);
   }
 
   /**
-   * Reads a choice of the upstream's chunk and changes it in place to what the client gets. Returns whether the choice is sent now. The end
-   * of a choice is not, because it waits for the last chunk.
+   * Converts a choice of the upstream's chunk, in place, to the choice that the client gets. Returns whether the choice is sent now. A
+   * choice that has only ended is not sent now: its finish reason waits for the last chunk.
    */
   #readChoice(chunk: JsonObject): boolean {
-    const choice = this.#choiceOf(chunk);
+    const choice = this.#getChoiceOf(chunk);
     const delta = readDelta(chunk) ?? {};
     chunk['message'] = undefined;
-    const shows = this.#repairDelta(delta, choice);
-    this.#hasContent ||= shows;
+    const hasOutput = this.#repairDelta(delta, choice);
+    this.#hasContent ||= hasOutput;
     if (typeof chunk['finish_reason'] === 'string') choice.upstreamFinishReason = chunk['finish_reason'];
-    if (!shows && choice.upstreamFinishReason !== undefined) {
+    if (!hasOutput && choice.upstreamFinishReason !== undefined) {
       Object.assign(choice.heldFields, chunk);
       return false;
     }
@@ -179,31 +179,31 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   /**
-   * Translates a chunk in which `probeText` replaces the text of a received chunk. Returns undefined if the model's text in the chunk is
-   * not `probeText` alone.
+   * Translates a received chunk whose text was replaced by `probeText`. Returns undefined unless the model's text in the translated chunk
+   * is exactly `probeText`.
    */
   #translateProbe(data: string): string | undefined {
-    // The replaced text may contain escapes, or may not be a text at all.
+    // The chunk may be invalid JSON now, because the replaced text may contain escapes, or may not be a text at all.
     if (!isJsonObject(parseUpstreamJson(data))) return undefined;
     const bytes = this.#outputBytes;
     const text = this.#translate(data);
-    const written = this.#outputBytes - bytes;
+    const writtenBytes = this.#outputBytes - bytes;
     this.#outputBytes = bytes;
-    return written === probeText.length ? text : undefined;
+    return writtenBytes === probeText.length ? text : undefined;
   }
 
-  #choiceOf({ index }: JsonObject): Choice {
-    return this.#choice(toChoiceIndex(index, this.#requestedChoices, 0));
+  #getChoiceOf({ index }: JsonObject): Choice {
+    return this.#getChoice(toChoiceIndex(index, this.#requestedChoices, 0));
   }
 
-  #choice(index: number): Choice {
+  #getChoice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (!choice) {
-      const custom = CustomCalls.createFor(this.#answerContext.recalled);
+      const customCalls = CustomCalls.createFor(this.#answerContext.recalled);
       choice = {
         index,
         callAssembler: undefined,
-        custom,
+        customCalls,
         hasStarted: false,
         upstreamFinishReason: undefined,
         heldFields: {},
@@ -221,11 +221,11 @@ export class ChatToChatStream implements StreamTranslation {
   }
 
   /** Adds the role to the first chunk of a choice. */
-  #addRole(choice: Choice, written: JsonObject): JsonObject {
-    if (choice.hasStarted) return written;
+  #addRole(choice: Choice, fields: JsonObject): JsonObject {
+    if (choice.hasStarted) return fields;
     choice.hasStarted = true;
-    written['delta'] = { ...(written['delta'] as JsonObject), role: 'assistant' };
-    return written;
+    fields['delta'] = { ...(fields['delta'] as JsonObject), role: 'assistant' };
+    return fields;
   }
 
   #write(chunk: JsonObject, choices: JsonObject[]): string {
@@ -250,18 +250,21 @@ export class ChatToChatStream implements StreamTranslation {
   #repairDelta(delta: JsonObject, choice: Choice): boolean {
     delta['role'] = undefined;
     unifyReasoning(delta);
-    let shows = false;
+    let hasOutput = false;
     for (const field in delta) {
       const value = delta[field];
-      shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+      hasOutput ||=
+        value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
     const toolCalls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
     const pieces = toolCalls.map((call) => this.#assignCall(call, choice));
     if (pieces.length > 0) {
-      delta['tool_calls'] = pieces.map((piece, at) => toClientCall(piece, toolCalls[at] as JsonObject, choice.custom));
+      delta['tool_calls'] = pieces.map((piece, position) =>
+        toClientCall(piece, toolCalls[position] as JsonObject, choice.customCalls),
+      );
     }
     this.#outputBytes += Buffer.byteLength(joinWrittenText(delta, pieces));
-    return shows;
+    return hasOutput;
   }
 }
 
@@ -269,19 +272,19 @@ function hasCalls(calls: Json | undefined): boolean {
   return Array.isArray(calls) && calls.length > 0;
 }
 
-function toClientCall(piece: ToolCallPiece, call: JsonObject, calls: CustomCalls | undefined): Json {
+function toClientCall(piece: ToolCallPiece, call: JsonObject, customCalls: CustomCalls | undefined): Json {
   const { index, id, isFirst, name, arguments: text } = piece;
   const { index: _, id: __, type: ___, function: functionFields, custom: ____, ...rest } = call;
-  const custom = readCustomPart(call);
-  const unwrapped = custom ? undefined : calls?.toCallPiece(piece);
-  if (unwrapped) return { ...unwrapped, ...rest };
-  const called: JsonObject = {
+  const customPart = readCustomPart(call);
+  const customCall = customPart ? undefined : customCalls?.toCallPiece(piece);
+  if (customCall) return { ...customCall, ...rest };
+  const toolFields: JsonObject = {
     ...(isJsonObject(functionFields) ? functionFields : {}),
-    ...custom,
-    [custom ? 'input' : 'arguments']: text,
+    ...customPart,
+    [customPart ? 'input' : 'arguments']: text,
   };
-  delete called['name'];
-  const type = custom ? 'custom' : 'function';
-  const named = { [type]: name === undefined ? called : { name, ...called } };
-  return isFirst ? { index, id, type, ...rest, ...named } : { index, ...rest, ...named };
+  delete toolFields['name'];
+  const type = customPart ? 'custom' : 'function';
+  const toolPart = { [type]: name === undefined ? toolFields : { name, ...toolFields } };
+  return isFirst ? { index, id, type, ...rest, ...toolPart } : { index, ...rest, ...toolPart };
 }

@@ -8,7 +8,7 @@ import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { customAsFunctions, customToolNames } from '../vocabulary/custom-tools.ts';
+import { convertCustomToFunctions, readCustomToolNames } from '../vocabulary/custom-tools.ts';
 
 /**
  * Translates between chat clients and chat upstreams. Changes only the fields that identify the answer, and custom tools for an upstream
@@ -21,7 +21,7 @@ export const chatToChat: Translation = {
   answerRules,
   passesHeaders: true,
   passesLists: true,
-  recall: (body) => ({ ...readChoiceCount(body), ...customToolNames(body) }),
+  recall: (body) => ({ ...readChoiceCount(body), ...readCustomToolNames(body) }),
   request: chatToChatRequest,
   reply: chatToChatReply,
   stream: (answerContext) => new ChatToChatStream(answerContext),
@@ -35,8 +35,8 @@ export const chatToChat: Translation = {
 export function chatToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   if (traits.makesOneChoice === true && countRequestedChoices(readChoiceCount(body)) > 1)
     throw unsupportedInChat('n', 'more than one choice');
-  const sent = traits.takesCustomTools === true ? body : customAsFunctions(body as ChatRequest);
-  const request: JsonObject = { ...sent, model: traits.model };
+  const adapted = traits.takesCustomTools === true ? body : convertCustomToFunctions(body as ChatRequest);
+  const request: JsonObject = { ...adapted, model: traits.model };
   if (body['stream'] === true) {
     const options = isJsonObject(body['stream_options']) ? body['stream_options'] : {};
     request['stream_options'] = { ...options, include_usage: true };

@@ -1,4 +1,4 @@
-/** Every how many suitable chunks one chunk is learned. */
+/** One of this many suitable chunks is learned. */
 const learningInterval = 8;
 /** Maximum number of chunks that are learned from one stream. */
 const maxLearned = 4;
@@ -24,7 +24,7 @@ export class ChunkTemplate {
   #writtenFrame: Frame = { before: '', after: '' };
   #chunkCount = 0;
 
-  /** Returns the text of a chunk like the learned one; undefined for any other chunk. */
+  /** Returns the text of a chunk that equals the learned chunk except for its text; undefined for any other chunk. */
   findText(data: string): string | undefined {
     const frame = this.#receivedFrame;
     if (!frame || !data.startsWith(frame.before) || !data.endsWith(frame.after)) return undefined;
@@ -34,39 +34,39 @@ export class ChunkTemplate {
     return escapedCharacter.test(text) ? undefined : text;
   }
 
-  /** Writes a chunk like the learned one with this text. */
+  /** Writes the learned chunk with another text. */
   write(text: string): string {
     const { before, after } = this.#writtenFrame;
     return `${before}${text}${after}`;
   }
 
   /**
-   * Learns every eighth of the chunks that are passed to this method, up to `maxLearned` chunks.
-   * @param textOf returns all that the model wrote in the chunk
-   * @param translate translates the same chunk with `probeText` as its text; returns undefined if the model's text in this chunk is not
-   * `probeText` alone
+   * Learns one of `learningInterval` chunks that are passed to this method, up to `maxLearned` chunks.
+   * @param readText returns all text that the model wrote in the chunk
+   * @param translate translates the same chunk with `probeText` as its text; returns undefined if the model's text in the translated chunk
+   * is not exactly `probeText`
    */
-  considerChunk(data: string, textOf: () => string, translate: (data: string) => string | undefined): void {
+  considerChunk(data: string, readText: () => string, translate: (data: string) => string | undefined): void {
     this.#chunkCount += 1;
     if (this.#chunkCount % learningInterval !== 0 || this.#chunkCount > learningInterval * maxLearned) return;
-    const frame = findFrame(data, textOf());
+    const frame = findFrame(data, readText());
     const translated = frame && translate(`${frame.before}${probeText}${frame.after}`);
-    const written = translated === undefined ? undefined : findFrame(translated, probeText);
-    if (!written) return;
+    const writtenFrame = translated === undefined ? undefined : findFrame(translated, probeText);
+    if (!writtenFrame) return;
     this.#receivedFrame = frame;
-    this.#writtenFrame = written;
+    this.#writtenFrame = writtenFrame;
   }
 }
 
 /** Returns the parts of a JSON text before and after a string; undefined unless the string occurs exactly once. */
 function findFrame(json: string, text: string): Frame | undefined {
   const quoted = JSON.stringify(text);
-  const at = json.indexOf(quoted);
-  if (at < 0 || json.includes(quoted, at + 1)) return undefined;
-  return { before: copyOf(json.slice(0, at + 1)), after: copyOf(json.slice(at + quoted.length - 1)) };
+  const index = json.indexOf(quoted);
+  if (index < 0 || json.includes(quoted, index + 1)) return undefined;
+  return { before: copySlice(json.slice(0, index + 1)), after: copySlice(json.slice(index + quoted.length - 1)) };
 }
 
-/** Returns a copy of a slice, because a slice would keep its whole string in memory. */
-function copyOf(slice: string): string {
+/** Copies a slice, because a slice would keep its whole string in memory. */
+function copySlice(slice: string): string {
   return Buffer.from(slice).toString();
 }

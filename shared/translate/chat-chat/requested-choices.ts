@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Returns the request field that decides how many choices the answer has, for `Translation.recall`. */
+/** Returns the number of choices that a request asks for, as the field `n`, for `Translation.recall`. */
 export function readChoiceCount({ n }: JsonObject): { n: number } {
   return { n: typeof n === 'number' ? n : 1 };
 }
@@ -21,9 +21,9 @@ export function countRequestedChoices(recalled: JsonObject | undefined): number 
  * @param position the index if the upstream sent none
  * @throws RouterError `upstream_failed` for an index out of range
  */
-export function toChoiceIndex(value: Json | undefined, requested: number, position: number): number {
-  if (requested === 1) return 0;
+export function toChoiceIndex(value: Json | undefined, choiceCount: number, position: number): number {
+  if (choiceCount === 1) return 0;
   const index = value ?? position;
-  if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < requested) return index;
+  if (typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < choiceCount) return index;
   throw new RouterError('upstream_failed', 'The upstream sent a choice that was not asked for.');
 }

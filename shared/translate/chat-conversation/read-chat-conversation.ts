@@ -1,14 +1,13 @@
 import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
-import { chatContentToBlocks, withRefusal } from '../chat-messages/chat-content-to-blocks.ts';
+import { chatContentToBlocks, appendRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
+import { requestsSomething, readType } from '../conversation/requests-something.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**
- * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
- * refused.
+ * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.
  */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
@@ -22,25 +21,25 @@ const refusedFields: Readonly<Record<string, string>> = {
 /**
  * Reads the conversation of a chat request. Ignores the sampling parameters (temperature, top_p, seed, penalties), because no CLI accepts
  * them.
- * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
+ * @throws RouterError `unsupported_parameter` that names a field that a CLI cannot serve
  */
 export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
   refuseFields(request);
   const system: string[] = [];
   const turns: Turn<TurnBlock>[] = [];
-  for (const [at, message] of request.messages.entries()) {
-    const param = `messages[${at}]`;
+  for (const [index, message] of request.messages.entries()) {
+    const param = `messages[${index}]`;
     const blocks = toTurnBlocks(message, param, takesImages && message.role === 'user');
     if (message.role === 'user' || message.role === 'assistant') turns.push({ role: message.role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
-  const { stop, max_completion_tokens: completion, max_tokens: older } = request;
+  const { stop, max_completion_tokens: maxCompletionTokens, max_tokens: maxTokens } = request;
   return {
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
     effort: computeEffort(request),
-    maxTokens: completion ?? older ?? undefined,
+    maxTokens: maxCompletionTokens ?? maxTokens ?? undefined,
     stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== ''),
   };
 }
@@ -51,21 +50,21 @@ function toTurnBlocks(message: ChatMessage, param: string, takesImages: boolean)
     throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
   }
   const contentBlocks = chatContentToBlocks(message.content, `${param}.content`);
-  const blocks = message.role === 'assistant' ? withRefusal(contentBlocks, message['refusal']) : contentBlocks;
+  const blocks = message.role === 'assistant' ? appendRefusal(contentBlocks, message['refusal']) : contentBlocks;
   return blocks.map((block) => {
     if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
     throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
   });
 }
 
-/** Refuses a request that asks for something that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
+/** Refuses a request for a feature that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
-  for (const [field, what] of Object.entries(refusedFields)) {
+  for (const [field, feature] of Object.entries(refusedFields)) {
     if (requestsSomething(request[field]) && !(field === 'tools' && choice === 'none'))
-      throw unsupportedInChat(field, what);
+      throw unsupportedInChat(field, feature);
   }
-  const type = typeOf(format ?? undefined);
+  const type = readType(format ?? undefined);
   if (type !== undefined && type !== 'text') throw unsupportedInChat('response_format', `the format '${type}'`);
 }

@@ -13,8 +13,8 @@ import { toDocumentBlock, toImageSource } from '../upstreams/messages/media-bloc
 export function chatContentToBlocks(content: ChatContent | null | undefined, param: string): MessagesBlock[] {
   if (content === null || content === undefined || content === '') return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((part, at) => {
-    const block = partToBlock(part, `${param}[${at}]`);
+  return content.flatMap((part, index) => {
+    const block = partToBlock(part, `${param}[${index}]`);
     if (block.type === 'text' && block.text === '') return [];
     const { cache_control: cacheControl, prompt_cache_breakpoint: mark } = part;
     const cached = cacheControl ?? (isJsonObject(mark) ? createCacheMark(mark['ttl']) : undefined);
@@ -22,8 +22,8 @@ export function chatContentToBlocks(content: ChatContent | null | undefined, par
   });
 }
 
-/** Adds an assistant's refusal, a field beside the content, as a text block. */
-export function withRefusal(blocks: MessagesBlock[], refusal: unknown): MessagesBlock[] {
+/** Appends an assistant's refusal as a text block. In the chat format, the refusal is a field beside the content. */
+export function appendRefusal(blocks: MessagesBlock[], refusal: unknown): MessagesBlock[] {
   return typeof refusal === 'string' && refusal !== '' ? [...blocks, { type: 'text', text: refusal }] : blocks;
 }
 

@@ -1,8 +1,8 @@
 import type { ChatCustomCall, ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
-import { chatContentToBlocks, withRefusal } from './chat-content-to-blocks.ts';
+import { chatContentToBlocks, appendRefusal } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 
 export interface TranslatedHistory {
   system: TextBlock[];
@@ -10,9 +10,9 @@ export interface TranslatedHistory {
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt, and later ones stay in their place.
- * Consecutive tool results and the user message after them become one user turn. Omits thinking, because chat messages have no signature of
- * it, and messages without other content.
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones stay in their place.
+ * Consecutive tool results and the user message after them become one user turn. Omits thinking, because chat messages have no signature
+ * for it. Omits messages without other content.
  * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
@@ -21,8 +21,8 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
   /** The turn of tool results that the next result or user message joins. */
   let results: MessagesBlock[] | undefined;
 
-  for (const [at, message] of history.entries()) {
-    const param = `messages[${at}]`;
+  for (const [index, message] of history.entries()) {
+    const param = `messages[${index}]`;
     switch (message.role) {
       case 'system':
       case 'developer': {
@@ -54,7 +54,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
           messages.push({ role: 'user', content: results });
         }
         const content = simplifyBlocks(chatContentToBlocks(message.content, `${param}.content`));
-        results.push({ type: 'tool_result', tool_use_id: messagesToolId(message.tool_call_id), content });
+        results.push({ type: 'tool_result', tool_use_id: toMessagesToolId(message.tool_call_id), content });
       }
     }
   }
@@ -65,15 +65,15 @@ function translateAssistantMessage(message: ChatMessage & { role: 'assistant' },
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
-  const calls = (message.tool_calls ?? []).map((call, at) => toToolUse(call, `${param}.tool_calls[${at}]`));
-  const blocks = withRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
+  const calls = (message.tool_calls ?? []).map((call, index) => toToolUse(call, `${param}.tool_calls[${index}]`));
+  const blocks = appendRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
   return [...blocks, ...calls];
 }
 
 function toToolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
   if (call.type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
-  return { type: 'tool_use', id: messagesToolId(id), name: fn.name, input: toolInput(fn.arguments) };
+  return { type: 'tool_use', id: toMessagesToolId(id), name: fn.name, input: parseToolInput(fn.arguments) };
 }
 
 function assertTextBlock(block: MessagesBlock, param: string): TextBlock {

@@ -7,7 +7,7 @@ import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readRefusalText, toFinishReason } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
-import { toolArguments } from '../vocabulary/tool-call.ts';
+import { writeToolArguments } from '../vocabulary/tool-call.ts';
 
 /**
  * Translates a `messages` upstream's answer for a chat client. Joins texts. Thinking becomes `reasoning_content` without its signature.
@@ -69,7 +69,7 @@ function toToolCall({ id, name, input }: JsonObject): FunctionCall {
     type: 'function',
     function: {
       name: typeof name === 'string' ? name : '',
-      arguments: toolArguments(isJsonObject(input) ? input : {}),
+      arguments: writeToolArguments(isJsonObject(input) ? input : {}),
     },
   };
 }

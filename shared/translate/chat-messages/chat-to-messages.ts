@@ -3,7 +3,7 @@ import { ChatAnswerWriter } from '../chat/chat-answer-writer.ts';
 import type { Translation } from '../translation.ts';
 import { MessagesReader } from '../upstreams/messages/messages-reader.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
-import { customToolNames } from '../vocabulary/custom-tools.ts';
+import { readCustomToolNames } from '../vocabulary/custom-tools.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -14,7 +14,7 @@ export const chatToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: customToolNames,
+  recall: readCustomToolNames,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
   stream: (answerContext) => new MessagesReader(answerContext, new ChatAnswerWriter(answerContext)),

@@ -6,7 +6,7 @@ import { toMessagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
  * Translates the tools and the tool choice of a chat request to the `messages` format. Omits the choice if there are no tools, because the
- * format refuses it then.
+ * format refuses a choice without tools.
  * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
  */
 export function chatToolsToMessages(request: ChatRequest): JsonObject {
@@ -14,13 +14,16 @@ export function chatToolsToMessages(request: ChatRequest): JsonObject {
   if (tools === undefined || tools === null || tools.length === 0) return {};
   const { choice: translated, allowed } = toMessagesToolChoice(choice ?? 'auto');
   const offered = tools.map(translateTool).filter(({ name }) => allowed?.has(name) ?? true);
-  const onlyOne = parallel === false && translated.type !== 'none';
-  if ((choice === undefined || choice === null) && !onlyOne) return { tools: offered };
-  return { tools: offered, tool_choice: onlyOne ? { ...translated, disable_parallel_tool_use: true } : translated };
+  const allowsOneCall = parallel === false && translated.type !== 'none';
+  if ((choice === undefined || choice === null) && !allowsOneCall) return { tools: offered };
+  return {
+    tools: offered,
+    tool_choice: allowsOneCall ? { ...translated, disable_parallel_tool_use: true } : translated,
+  };
 }
 
-function translateTool(tool: ChatTool | ChatCustomTool, at: number): MessagesTool {
-  if (tool.type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${tool.type}'`);
+function translateTool(tool: ChatTool | ChatCustomTool, index: number): MessagesTool {
+  if (tool.type !== 'function') throw unsupportedInChat(`tools[${index}].type`, `tools of type '${tool.type}'`);
   const { name, description, parameters, strict } = tool.function;
   const { cache_control: cacheControl } = tool;
   return {

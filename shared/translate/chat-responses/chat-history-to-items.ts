@@ -3,24 +3,24 @@ import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/req
 import { unsupportedInChat } from '../unsupported.ts';
 
 /**
- * Translates a chat's history to items. Every message keeps its position and role. Tool calls and results become separate items. Omits
- * thinking, because the upstream accepts only thinking that it has encrypted itself.
+ * Translates a chat's history to items. Every message keeps its position and role. Tool calls and tool results become separate items. Omits
+ * thinking, because the upstream accepts only thinking that the upstream itself has encrypted.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
   /** Ids of calls of custom tools. The results of these calls have another item type. */
-  const custom = new Set<unknown>();
-  return history.flatMap((message, at): ResponsesItem[] => {
-    const param = `messages[${at}]`;
+  const customCallIds = new Set<unknown>();
+  return history.flatMap((message, index): ResponsesItem[] => {
+    const param = `messages[${index}]`;
     switch (message.role) {
       case 'assistant': {
         const items = translateAssistantMessage(message, param);
-        for (const { type, call_id: id } of items) if (type === 'custom_tool_call') custom.add(id);
+        for (const { type, call_id: id } of items) if (type === 'custom_tool_call') customCallIds.add(id);
         return items;
       }
       case 'tool': {
         const output = toContent(message.content, `${param}.content`, 'input_text');
-        const type = custom.has(message.tool_call_id) ? 'custom_tool_call_output' : 'function_call_output';
+        const type = customCallIds.has(message.tool_call_id) ? 'custom_tool_call_output' : 'function_call_output';
         return [{ type, call_id: message.tool_call_id, output }];
       }
       default: {
@@ -35,12 +35,15 @@ function translateAssistantMessage(message: ChatMessage & { role: 'assistant' },
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
     throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
   }
-  const calls = (message.tool_calls ?? []).map((call, at) => toCallItem(call, `${param}.tool_calls[${at}]`));
-  const content = withRefusal(toContent(message.content ?? '', `${param}.content`, 'output_text'), message['refusal']);
+  const calls = (message.tool_calls ?? []).map((call, index) => toCallItem(call, `${param}.tool_calls[${index}]`));
+  const content = appendRefusal(
+    toContent(message.content ?? '', `${param}.content`, 'output_text'),
+    message['refusal'],
+  );
   return content.length === 0 ? calls : [{ type: 'message', role: 'assistant', content }, ...calls];
 }
 
-function withRefusal(content: string | ResponsesPart[], refusal: unknown): string | ResponsesPart[] {
+function appendRefusal(content: string | ResponsesPart[], refusal: unknown): string | ResponsesPart[] {
   if (typeof refusal !== 'string' || refusal === '') return content;
   return [...toParts(content), { type: 'refusal', refusal }];
 }
@@ -67,7 +70,7 @@ function toContent(
   textType: 'input_text' | 'output_text',
 ): string | ResponsesPart[] {
   if (typeof content === 'string') return content;
-  return content.map((part, at) => toPart(part, `${param}[${at}]`, textType));
+  return content.map((part, index) => toPart(part, `${param}[${index}]`, textType));
 }
 
 function toPart(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {

@@ -1,15 +1,15 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ModelTraits } from '../translation.ts';
-import { ruledFields, withoutRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
-import { effortForChat } from '../vocabulary/thinking.ts';
+import { readChatEffort } from '../vocabulary/thinking.ts';
 import { chatHistoryToItems } from './chat-history-to-items.ts';
 import { chatToolsToResponses } from './chat-tools-to-responses.ts';
 import { requestRules } from './field-rules.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 const passedFields = new Set(requestRules.flatMap(({ field, effect }) => (effect.kind === 'passed' ? [field] : [])));
 
 /**
@@ -23,7 +23,7 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
   const reasoning = toReasoning(request);
   const text = toTextSettings(request);
   return {
-    ...furtherFields(request),
+    ...copyPassedFields(request),
     model: traits.model,
     input: chatHistoryToItems(request.messages),
     ...(typeof maxOutput === 'number' && { max_output_tokens: maxOutput }),
@@ -38,10 +38,10 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
 function refuseFields(request: ChatRequest): void {
   const stored = findAccountField(request);
   if (stored !== undefined) throw unsupportedInChat(stored, 'conversations and prompts stored on the server');
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, feature);
   }
   const { modalities, n } = request;
   if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
@@ -49,11 +49,10 @@ function refuseFields(request: ChatRequest): void {
 }
 
 /**
- * Returns the fields that both formats have, and the fields without a rule, which are sent on unchanged. The upstream refuses fields that
- * it does not know.
+ * Copies the fields that both formats have, and the fields without a rule, which are sent unchanged. The upstream refuses unknown fields.
  */
-function furtherFields(request: ChatRequest): JsonObject {
-  const further = withoutRuledFields(request, fields);
+function copyPassedFields(request: ChatRequest): JsonObject {
+  const further = omitRuledFields(request, fields);
   for (const field of passedFields) {
     const value = request[field];
     if (value !== undefined && value !== null) further[field] = value;
@@ -63,7 +62,7 @@ function furtherFields(request: ChatRequest): JsonObject {
 
 function toReasoning(request: ChatRequest): JsonObject {
   const { reasoning } = request;
-  const effort = effortForChat(request);
+  const effort = readChatEffort(request);
   const summary = typeof reasoning === 'object' && reasoning !== null && 'summary' in reasoning && reasoning.summary;
   return {
     ...(effort !== undefined && { effort }),
@@ -88,7 +87,7 @@ function toFormat(format: JsonObject & { type: string }): JsonObject {
           name: name ?? 'answer',
           schema: schema ?? { type: 'object' },
           ...(typeof description === 'string' && { description }),
-          // If the field is absent, the Responses format is strict where the chat format is not.
+          // Without this field, the Responses format is strict, but the chat format is not.
           strict: strict ?? false,
         },
       };

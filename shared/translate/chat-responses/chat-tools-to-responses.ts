@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatCustomTool, ChatRequest, ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { flatCustomFormat } from '../vocabulary/custom-tools.ts';
+import { flattenCustomFormat } from '../vocabulary/custom-tools.ts';
 
 /**
  * Translates the tools and the tool choice of a chat request. Both are flat in the Responses format.
@@ -15,24 +15,24 @@ export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest
   };
 }
 
-function flattenTool(tool: ChatTool | ChatCustomTool, at: number): JsonObject {
+function flattenTool(tool: ChatTool | ChatCustomTool, index: number): JsonObject {
   const type: string = tool.type;
   if (tool.type === 'custom') return flattenCustomTool(tool);
-  if (type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${type}'`);
+  if (type !== 'function') throw unsupportedInChat(`tools[${index}].type`, `tools of type '${type}'`);
   const { name, description, parameters, strict } = tool.function;
   return {
     type: 'function',
     name,
     ...(typeof description === 'string' && { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
-    // If the field is absent, the Responses format is strict where the chat format is not.
+    // Without this field, the Responses format is strict, but the chat format is not.
     strict: strict ?? false,
   };
 }
 
 function flattenCustomTool(tool: ChatCustomTool): JsonObject {
   const { name, description } = tool.custom;
-  const format = flatCustomFormat(tool);
+  const format = flattenCustomFormat(tool);
   return {
     type: 'custom',
     name,

@@ -11,7 +11,7 @@ import { CustomCalls } from '../vocabulary/custom-calls.ts';
 export class ChatAnswerWriter implements AnswerWriter {
   readonly #answerContext: AnswerContext;
   readonly #customCalls: CustomCalls | undefined;
-  /** The JSON text that every chunk begins with, without its last bracket. */
+  /** The fields that every chunk begins with, as JSON text without the closing brace. */
   readonly #head: string;
   /** Indexes of the function calls that have no arguments so far. */
   readonly #callsWithoutArguments = new Set<number>();
@@ -58,9 +58,9 @@ export class ChatAnswerWriter implements AnswerWriter {
   }
 
   finish({ usage, finishReason }: Ending): string {
-    const inputs = this.#customCalls?.takeUnsentInputs() ?? [];
-    let calls = inputs.length === 0 ? '' : this.#writeCalls(inputs);
-    // In the chat format, a call without arguments has an empty object.
+    const unsentInputs = this.#customCalls?.takeUnsentInputs() ?? [];
+    let calls = unsentInputs.length === 0 ? '' : this.#writeCalls(unsentInputs);
+    // In the chat format, the arguments of a call without arguments are an empty object.
     for (const index of this.#callsWithoutArguments) calls += this.#writeCalls([createCallDelta(index, '{}')]);
     const { id, created, model, usageChunk } = this.#answerContext;
     const choice = { index: 0, delta: {}, logprobs: null, finish_reason: finishReason };

@@ -23,7 +23,8 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   #outputBytes = 0;
   #upstreamFinishReason: Json | undefined;
   /**
-   * The last chunk with a finish reason. It is held back until the next chunk arrives, because the last one of the stream gets the usage.
+   * The last chunk with a finish reason. It is held back until another chunk arrives, because the last chunk of the stream carries the
+   * usage.
    */
   #heldChunk: JsonObject | undefined;
 
@@ -52,11 +53,11 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     if (choices.length === 0) return '';
     const { id, created, model } = this.#answerContext;
     const written = { ...rest, id, object: 'text_completion', created, model, choices };
-    const before = this.#takeHeld();
+    const heldEvent = this.#writeHeldChunk();
     if (!choices.some(({ finish_reason: reason }) => reason !== null))
-      return before + writeDataEvent(JSON.stringify(written));
+      return heldEvent + writeDataEvent(JSON.stringify(written));
     this.#heldChunk = written;
-    return before;
+    return heldEvent;
   }
 
   end(): { text: string; ending: Ending } {
@@ -73,11 +74,11 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
 
   #readChoice(choice: JsonObject): JsonObject {
     const { text = '', index = 0, logprobs = null, finish_reason: reason = null } = choice;
-    const before = this.#lengthByIndex.get(index) ?? 0;
+    const lengthBefore = this.#lengthByIndex.get(index) ?? 0;
     if (typeof text === 'string' && text !== '') {
       this.#hasContent = true;
       this.#outputBytes += Buffer.byteLength(text);
-      this.#lengthByIndex.set(index, before + text.length);
+      this.#lengthByIndex.set(index, lengthBefore + text.length);
     }
     if (reason !== null) this.#upstreamFinishReason ??= reason;
     this.#endedByIndex.set(index, reason !== null || this.#endedByIndex.get(index) === true);
@@ -85,14 +86,14 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       ...choice,
       text,
       index,
-      logprobs: convertLogprobs(logprobs, before),
+      logprobs: convertLogprobs(logprobs, lengthBefore),
       finish_reason: reason === null ? null : readFinishReason(reason, false),
     };
   }
 
-  #takeHeld(): string {
-    const held = this.#heldChunk;
+  #writeHeldChunk(): string {
+    const chunk = this.#heldChunk;
     this.#heldChunk = undefined;
-    return held ? writeDataEvent(JSON.stringify(held)) : '';
+    return chunk ? writeDataEvent(JSON.stringify(chunk)) : '';
   }
 }

@@ -7,7 +7,7 @@ import { completionsFormat } from '#shared/formats/completions/completions-forma
 import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
-import { ruledFields } from '../field-rule.ts';
+import { collectRuledFields } from '../field-rule.ts';
 import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
@@ -15,7 +15,7 @@ import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 /** Translates text completions with a suffix for llama.cpp's `/infill`, because its `/completions` refuses a suffix. */
 export const completionsToInfill: Translation = {
@@ -38,10 +38,10 @@ export const completionsToInfill: Translation = {
 };
 
 function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
-  const { prompt, suffix, max_tokens: most, stop, stream, ...request } = body as CompletionsRequest;
+  const { prompt, suffix, max_tokens: maxTokens, stop, stream, ...request } = body as CompletionsRequest;
   if (typeof prompt !== 'string') throw unsupportedInChat('prompt', 'several prompts, or tokens, with a suffix');
-  for (const [field, what] of fields.refused)
-    if (exceedsDefault(field, body[field])) throw unsupportedInChat(field, what);
+  for (const [field, feature] of fields.refused)
+    if (exceedsDefault(field, body[field])) throw unsupportedInChat(field, feature);
   const further = Object.entries(request).filter(([field]) => !droppedFields.has(field));
   return {
     ...Object.fromEntries(further),
@@ -49,13 +49,13 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
     input_prefix: prompt,
     input_suffix: suffix ?? '',
     // Without a limit, llama.cpp may generate endlessly.
-    ...(most !== undefined && most !== null && { n_predict: most }),
+    ...(maxTokens !== undefined && maxTokens !== null && { n_predict: maxTokens }),
     ...(stop !== undefined && stop !== null && { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(stream === true && { stream: true }),
   };
 }
 
-/** Fields that are not sent: those that llama.cpp does not know, and refused fields, whose value then requests nothing. */
+/** Fields that are not sent: fields unknown to llama.cpp, and refused fields. A refused field that is not refused has its default value. */
 const droppedFields: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
 
 /** Whether a field requests more than the default, which is one answer, no echo and no log probabilities. */
@@ -70,16 +70,20 @@ function createHead({ id, created, model }: AnswerContext): JsonObject {
 
 /**
  * Reads a whole answer, or the last event of a streamed answer.
- * @param before the text of the earlier events
+ * @param earlierText the text of the earlier events
  */
-function readAnswer(body: JsonObject, answerContext: AnswerContext, before: string): Ending & { choice: JsonObject } {
+function readAnswer(
+  body: JsonObject,
+  answerContext: AnswerContext,
+  earlierText: string,
+): Ending & { choice: JsonObject } {
   const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const finishReason = type === 'limit' || body['stopped_limit'] === true ? 'length' : 'stop';
   const counted = { ...noUsage, promptTokens: toCount(input), completionTokens: toCount(output) };
   const usage = fillUsage(counted, {
     prompt: answerContext.promptTokens,
-    completion: () => estimateTokens(before + text),
+    completion: () => estimateTokens(earlierText + text),
   });
   return { choice: { text, index: 0, logprobs: null, finish_reason: finishReason }, usage, finishReason };
 }

@@ -13,32 +13,35 @@ const defaults = { triggerTokens: 100_000, kept: 3 };
 const placeholder = 'The result of this call was removed to save context.';
 
 /**
- * Applies the edit `clear_tool_uses_20250919` if the request has reached the size in `trigger`. Replaces the results of all tool calls
- * except the last ones by a short text, and empties the inputs of those calls if `clear_tool_inputs` is true or names their tools.
+ * Applies the edit `clear_tool_uses_20250919` if the request is larger than the edit's `trigger`. Replaces the results of all tool calls
+ * except the last ones by a short text. Also empties the inputs of those calls if `clear_tool_inputs` is true or names their tools.
  * @returns undefined if nothing is replaced
  */
 export function clearToolUses(request: MessagesRequest, edit: JsonObject): ContextEdit | undefined {
   const { messages } = request;
-  const uses = messages.flatMap(findCalls);
-  if (!isTriggered(request, edit['trigger'], uses.length)) return undefined;
+  const calls = messages.flatMap(findCalls);
+  if (!isTriggered(request, edit['trigger'], calls.length)) return undefined;
   const excluded = new Set(readNames(edit['exclude_tools']));
   const answeredIds = new Set(
     messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.flatMap(readAnsweredId))),
   );
-  const clearable = uses.filter(({ id, name }) => answeredIds.has(id) && !excluded.has(name));
+  const clearable = calls.filter(({ id, name }) => answeredIds.has(id) && !excluded.has(name));
   const kept = readAmount(edit['keep']) ?? defaults.kept;
   const clearedIds = new Set(clearable.slice(0, Math.max(0, clearable.length - kept)).map(({ id }) => id));
   if (clearedIds.size === 0) return undefined;
-  const edited = messages.map((message) => clearMessage(message, clearedIds, edit['clear_tool_inputs']));
-  const atLeast = readAmount(edit['clear_at_least']) ?? 0;
-  if (atLeast > 0 && estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, edited) < atLeast)
+  const editedMessages = messages.map((message) => clearMessage(message, clearedIds, edit['clear_tool_inputs']));
+  const minClearedTokens = readAmount(edit['clear_at_least']) ?? 0;
+  if (
+    minClearedTokens > 0 &&
+    estimateHistoryTokens(request, messages) - estimateHistoryTokens(request, editedMessages) < minClearedTokens
+  )
     return undefined;
-  return { messages: edited, cleared: { cleared_tool_uses: clearedIds.size } };
+  return { messages: editedMessages, cleared: { cleared_tool_uses: clearedIds.size } };
 }
 
-function isTriggered(request: MessagesRequest, trigger: Json | undefined, uses: number): boolean {
+function isTriggered(request: MessagesRequest, trigger: Json | undefined, calls: number): boolean {
   const value = readAmount(trigger);
-  if (isJsonObject(trigger) && trigger['type'] === 'tool_uses' && value !== undefined) return uses > value;
+  if (isJsonObject(trigger) && trigger['type'] === 'tool_uses' && value !== undefined) return calls > value;
   return estimateHistoryTokens(request, request.messages) > (value ?? defaults.triggerTokens);
 }
 

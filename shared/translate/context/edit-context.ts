@@ -8,7 +8,7 @@ import { estimateHistoryTokens, type ContextEdit } from './context-edit.ts';
 export interface EditedContext {
   messages: MessagesMessage[];
   /**
-   * The edits that changed the history, in the form of `context_management.applied_edits` of the answer; undefined if the request has no
+   * The edits that changed the history, as `context_management.applied_edits` of the answer reports them; undefined if the request has no
    * edits.
    */
   applied: JsonObject[] | undefined;
@@ -16,7 +16,7 @@ export interface EditedContext {
 
 /**
  * Applies `context_management.edits` (Anthropic API guide, "Context editing") in order, for upstreams that do not apply them. Token counts
- * are estimates. Edits of other types, such as `compact_20260112`, change nothing, because they would need a summary that a model writes.
+ * are estimates. Edits of other types change nothing: `compact_20260112`, for example, would need a summary that a model writes.
  */
 export function editContext(request: MessagesRequest): EditedContext {
   const { context_management: management } = request;
@@ -36,13 +36,13 @@ export function editContext(request: MessagesRequest): EditedContext {
   return { messages, applied };
 }
 
-/** Returns the edits that are applied to a request, for `Translation.recall`, because the answer reports them. */
+/** Returns the edits that apply to a request, for `Translation.recall`, because the answer reports these edits. */
 export function computeAppliedEdits(body: JsonObject): JsonObject {
   return { applied_edits: editContext(expandSummary(body as MessagesRequest)).applied };
 }
 
-/** Returns the fields in which an answer reports the applied edits; no fields if the request has no edits. */
-export function editReportFields(recalled: JsonObject | undefined): JsonObject {
+/** Creates the answer fields that report the applied edits; no fields if the request has no edits. */
+export function createEditReport(recalled: JsonObject | undefined): JsonObject {
   const applied = recalled?.['applied_edits'];
   return applied === undefined ? {} : { context_management: { applied_edits: applied } };
 }

@@ -8,11 +8,11 @@ import type {
   ToolReferenceBlock,
 } from '#shared/formats/messages/request.ts';
 
-/** Matches the types of tools with which Anthropic's platform searches among deferred tools. */
+/** Matches the tool types with which Anthropic's platform searches deferred tools. */
 const searchToolType = /^tool_search_tool_/;
 
 /**
- * Returns the tools to offer to an upstream of another format: those of the request, with the additions and removals of its system
+ * Returns the tools to offer to an upstream of another format: the request's tools, changed by the additions and removals in its system
  * messages. A tool with `defer_loading` is offered once the conversation refers to it, as on Anthropic's platform. Such references come
  * from Claude Code's own search, which answers with `tool_reference` blocks. If the platform itself would search, all tools are offered,
  * because other upstreams cannot search.
@@ -21,7 +21,7 @@ export function resolveOfferedTools({ tools, messages, tool_choice: choice }: Me
   const allTools = tools ?? [];
   const hasSearchTool = allTools.some(isSearchTool);
   const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !hasSearchTool;
-  const referredNames = allTools.some(isDeferred) ? referencesIn(messages) : new Set<string>();
+  const referredNames = allTools.some(isDeferred) ? findReferredNames(messages) : new Set<string>();
   if (choice?.type === 'tool') referredNames.add(choice.name);
   let offered = allTools.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || referredNames.has(tool.name)));
   for (const { role, content } of messages) {
@@ -58,8 +58,8 @@ function applyToolChange(
   return addedTool ? [...others, addedTool] : offered;
 }
 
-/** Returns the names of tools that results refer to, or that the model has called. */
-function referencesIn(messages: readonly MessagesMessage[]): Set<string> {
+/** Returns the names of tools that tool results refer to, and of tools that the model has called. */
+function findReferredNames(messages: readonly MessagesMessage[]): Set<string> {
   const names = new Set<string>();
   for (const { content } of messages) {
     for (const block of typeof content === 'string' ? [] : content) {

@@ -7,7 +7,7 @@ export interface Turn<Block> {
 }
 
 export interface ArrangedTurns<Block> {
-  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
+  /** Earlier turns, alternating between user and assistant. The first is the user's, the last is the assistant's. */
   history: Turn<Block>[];
   question: Block[];
 }
@@ -15,8 +15,8 @@ export interface ArrangedTurns<Block> {
 const openingBlock: TextBlock = { type: 'text', text: '…' };
 
 /**
- * Arranges turns as command-line agents accept them. Joins consecutive turns of one role, and omits empty turns and thinking at the end of
- * a turn. The last turn must be the user's and becomes the question.
+ * Arranges turns in the form that command-line agents accept. Joins consecutive turns of one role. Omits empty turns, and thinking at the
+ * end of a turn. The last turn must be the user's and becomes the question.
  * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` if there is no question, `unsupported_parameter` if the last turn is the assistant's
  */

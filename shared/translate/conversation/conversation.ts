@@ -24,8 +24,8 @@ export function joinTexts(blocks: readonly TurnBlock[]): string {
 }
 
 /**
- * Writes a conversation as one text, for command-line agents that accept nothing else. If there is no history, the text is the question
- * alone. The turns are enclosed in random marks that no client can predict, so that no text within a turn can pass for another turn.
+ * Writes a conversation as one text, for command-line agents that accept nothing else. Without a history, the text is only the question.
+ * Otherwise each turn stands between random marks that no client can predict, so a text within a turn cannot pass for another turn.
  */
 export function writeTranscript({ history, question }: Conversation): string {
   if (history.length === 0) return joinTexts(question);

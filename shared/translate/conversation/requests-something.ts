@@ -1,12 +1,12 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** Whether a field requests something, that is, whether it is present and not false, 0 or an empty array. */
+/** Whether a field requests a feature: whether it is present and is not false, 0 or an empty array. */
 export function requestsSomething(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false || value === 0) return false;
   return !(Array.isArray(value) && value.length === 0);
 }
 
-export function typeOf(value: Json | undefined): string | undefined {
+export function readType(value: Json | undefined): string | undefined {
   const { type } = (value ?? {}) as JsonObject;
   return typeof type === 'string' ? type : undefined;
 }

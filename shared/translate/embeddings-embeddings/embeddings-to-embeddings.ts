@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
 import { listInputs, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
@@ -27,7 +27,7 @@ export const embeddingsToEmbeddings: Translation = {
   recall: (body) => ({ ...toRecalledFields(body as EmbeddingsRequest) }),
   request: embeddingsToEmbeddingsRequest,
   reply: embeddingsToEmbeddingsReply,
-  stream: neverStreamed,
+  stream: refuseStream,
 };
 
 function toRecalledFields({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): RecalledFields {
@@ -45,8 +45,8 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: ModelTraits)
 }
 
 /**
- * Returns the client's answer: one vector per input, in order, in the requested encoding. `object`, `data` and
- * `model` must come first, in this order, because `divide-embeddings.ts` relies on it when it joins the answers to the parts of a request.
+ * Returns the client's answer: one vector per input, in order, in the requested encoding. `object`, `data` and `model` must come first, in
+ * this order: `divide-embeddings.ts` relies on the order when it joins the answers to the parts of a request.
  * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
 function embeddingsToEmbeddingsReply(
@@ -58,8 +58,8 @@ function embeddingsToEmbeddingsReply(
   const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as RecalledFields;
   const vectors = readVectors(body['data'], inputs);
   const data = vectors.map((item, at) => {
-    const { vector, dimensions: has } = encodeVector(item, encoding);
-    if (dimensions !== null && has !== dimensions) throw otherDimensionsError(has);
+    const { vector, dimensions: actualDimensions } = encodeVector(item, encoding);
+    if (dimensions !== null && actualDimensions !== dimensions) throw createDimensionsError(actualDimensions);
     return { object: 'embedding', index: firstIndex + at, embedding: vector };
   });
   const usage = readInputUsage(body['usage'], answerContext);
@@ -70,7 +70,7 @@ function embeddingsToEmbeddingsReply(
   };
 }
 
-/** Returns the vectors in the order of their inputs, whatever the order of the answer. */
+/** Returns the vectors in the order of their inputs. The upstream may send them in any order. */
 function readVectors(data: Json | undefined, inputs: number): Json[] {
   const vectors: Json[] = [];
   for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
@@ -78,13 +78,13 @@ function readVectors(data: Json | undefined, inputs: number): Json[] {
     const { index = position, embedding } = item;
     if (typeof index === 'number' && embedding !== undefined) vectors[index] = embedding;
   }
-  const isWhole = vectors.length === inputs && !vectors.includes(undefined as unknown as Json);
-  if (!isWhole) throw new RouterError('upstream_failed', 'The upstream has not sent a vector for each input.');
+  const isComplete = vectors.length === inputs && !vectors.includes(undefined as unknown as Json);
+  if (!isComplete) throw new RouterError('upstream_failed', 'The upstream has not sent a vector for each input.');
   return vectors;
 }
 
-/** Returns the error for vectors with other dimensions than requested, because some engines ignore the field `dimensions`. */
-function otherDimensionsError(dimensions: number): RouterError {
+/** Returns the error for vectors of another length than requested. Some engines ignore the field `dimensions`. */
+function createDimensionsError(dimensions: number): RouterError {
   return new RouterError(
     'unsupported_parameter',
     `Unsupported value for 'dimensions': the model that serves this request gives ${dimensions}.`,

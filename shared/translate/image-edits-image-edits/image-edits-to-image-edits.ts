@@ -1,7 +1,7 @@
 import { imageEditsFormat } from '#shared/formats/image-edits/image-edits-format.ts';
 import { answerRules } from '../images-images/field-rules.ts';
-import { picturesReply } from '../images-images/pictures-reply.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { toPicturesReply } from '../images-images/pictures-reply.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Translation } from '../translation.ts';
 import { imageEditsUpstream } from '../upstreams/image-edits/image-edits-upstream.ts';
 import { requestRules } from './field-rules.ts';
@@ -13,6 +13,6 @@ export const imageEditsToImageEdits: Translation = {
   answerRules,
   passesHeaders: false,
   request: (body, { model }) => ({ ...body, model }),
-  reply: picturesReply,
-  stream: neverStreamed,
+  reply: toPicturesReply,
+  stream: refuseStream,
 };

@@ -1,9 +1,9 @@
 import { imagesFormat } from '#shared/formats/images/images-format.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Translation } from '../translation.ts';
 import { imagesUpstream } from '../upstreams/images/images-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { picturesReply } from './pictures-reply.ts';
+import { toPicturesReply } from './pictures-reply.ts';
 
 export const imagesToImages: Translation = {
   client: imagesFormat,
@@ -12,6 +12,6 @@ export const imagesToImages: Translation = {
   answerRules,
   passesHeaders: false,
   request: (body, { model }) => ({ ...body, model }),
-  reply: picturesReply,
-  stream: neverStreamed,
+  reply: toPicturesReply,
+  stream: refuseStream,
 };

@@ -5,11 +5,11 @@ import type { Ending, AnswerContext } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 
 /**
- * Returns the upstream's body as the client's answer. Adds the time of the answer if the body has none. The usage has the number of
- * pictures, and the tokens that the upstream reports.
+ * Returns the upstream's body as the client's answer. Adds the time of the answer if the body has no time. The usage has the number of
+ * pictures and the tokens that the upstream reports.
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
-export function picturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
+export function toPicturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   const { data, usage: reported } = body;

@@ -4,7 +4,7 @@ import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/m
 import { referenceText } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { documentHeading } from '../vocabulary/document-heading.ts';
+import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
 
 /**
  * Translates a text, image or document block to content parts of a chat message.
@@ -49,13 +49,15 @@ function toImageUrl({ source }: ImageBlock, param: string): string {
 /** Translates a document. A text document becomes text, after its title and context. */
 function toDocumentParts(block: DocumentBlock, param: string, traits: ModelTraits): ChatPart[] {
   const { source, title } = block;
-  const heading = documentHeading(block);
+  const heading = writeDocumentHeading(block);
   switch (source.type) {
     case 'text':
       return [{ type: 'text', text: `${heading}${source.data}` }];
     case 'content': {
       if (typeof source.content === 'string') return [{ type: 'text', text: `${heading}${source.content}` }];
-      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`, traits));
+      const parts = source.content.flatMap((inner, index) =>
+        blockToParts(inner, `${param}.source.content.${index}`, traits),
+      );
       return heading === '' ? parts : [{ type: 'text', text: heading.trimEnd() }, ...parts];
     }
     case 'base64':
@@ -75,8 +77,8 @@ function toDocumentParts(block: DocumentBlock, param: string, traits: ModelTrait
 }
 
 /**
- * Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. The document's title
- * becomes the name of the file.
+ * Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. The title of the
+ * document becomes the name of the file.
  */
 function toContextParts({ context }: DocumentBlock): ChatPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'text', text: context }] : [];

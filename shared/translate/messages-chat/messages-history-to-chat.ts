@@ -16,16 +16,16 @@ import { unsupportedInMessages } from '../unsupported.ts';
 import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { readTextSignature } from '../vocabulary/shown-thinking.ts';
-import { toolArguments } from '../vocabulary/tool-call.ts';
+import { writeToolArguments } from '../vocabulary/tool-call.ts';
 
-/** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
+/** Start of a system block with Claude Code's version. The block changes with every turn, so it would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 /**
- * Translates a `messages` history to the chat format. All system text is joined in a first system message, because many chat templates
- * refuse a later system message. In a user turn, each tool result becomes a separate message before the other content. Images in results
- * move to the user message after the results, and each result names its images by number. Thinking becomes `reasoning_content`. Calls of
- * web search and web fetch become tool calls with their results.
+ * Translates a `messages` history to the chat format. Joins all system text in a first system message, because many chat templates refuse a
+ * later system message. In a user turn, each tool result becomes a separate message before the other content. Images in tool results move
+ * to the user message after the results, and each result gives the numbers of its images there. Thinking becomes `reasoning_content`. Calls
+ * of web search and web fetch become tool calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
@@ -35,11 +35,11 @@ export function messagesHistoryToChat(
 ): ChatMessage[] {
   const systemTexts = readSystemTexts(system ?? '', 'system').filter((text) => !text.startsWith(billingHeader));
   const history: ChatMessage[] = [];
-  for (const [at, { role, content }] of messages.entries()) {
-    const param = `messages.${at}.content`;
+  for (const [index, { role, content }] of messages.entries()) {
+    const param = `messages.${index}.content`;
     if (role === 'system') systemTexts.push(...readSystemTexts(content, param));
-    else if (role === 'assistant') history.push(...assistantMessages(content, param, traits));
-    else history.push(...userMessages(content, param, traits));
+    else if (role === 'assistant') history.push(...translateAssistantTurn(content, param, traits));
+    else history.push(...translateUserTurn(content, param, traits));
   }
   const text = systemTexts.filter((part) => part !== '').join('\n\n');
   return text === '' ? history : [{ role: 'system', content: text }, ...history];
@@ -47,26 +47,26 @@ export function messagesHistoryToChat(
 
 function readSystemTexts(content: string | readonly MessagesBlock[], param: string): string[] {
   if (typeof content === 'string') return [content];
-  return content.flatMap((block, at) => {
+  return content.flatMap((block, index) => {
     if (block.type === 'text') return [block.text];
     if (isToolChange(block)) return [];
-    throw unsupportedInMessages(`${param}.${at}.type`, `content of type '${block.type}' in a system prompt`);
+    throw unsupportedInMessages(`${param}.${index}.type`, `content of type '${block.type}' in a system prompt`);
   });
 }
 
-function userMessages(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
+function translateUserTurn(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'user', content }];
   const results: ChatMessage[] = [];
   const parts: ChatPart[] = [];
-  for (const [at, block] of content.entries()) {
+  for (const [index, block] of content.entries()) {
     if (block.type === 'tool_result') {
-      const { text, images } = translateResult(block, `${param}.${at}.content`, traits);
-      const before = parts.filter(({ type }) => type !== 'text').length;
-      const content = [text, ...describePlaces(images, before)].filter((each) => each !== '').join('\n\n');
+      const { text, images } = translateResult(block, `${param}.${index}.content`, traits);
+      const countBefore = parts.filter(({ type }) => type !== 'text').length;
+      const content = [text, ...describePlaces(images, countBefore)].filter((each) => each !== '').join('\n\n');
       results.push({ role: 'tool', tool_call_id: block.tool_use_id, content });
       parts.push(...images);
     } else {
-      parts.push(...blockToParts(block, `${param}.${at}`, traits));
+      parts.push(...blockToParts(block, `${param}.${index}`, traits));
     }
   }
   return parts.length > 0 || results.length === 0
@@ -74,7 +74,7 @@ function userMessages(content: string | MessagesBlock[], param: string, traits: 
     : results;
 }
 
-/** Translates a tool result. All its text is joined, because some engines read every part of a message as a separate message. */
+/** Translates a tool result. Joins all its text, because some engines read every part of a message as a separate message. */
 function translateResult(
   block: ToolResultBlock,
   param: string,
@@ -82,18 +82,19 @@ function translateResult(
 ): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
-  const parts = blocks.flatMap((inner, at) => blockToParts(inner, `${param}.${at}`, traits));
+  const parts = blocks.flatMap((inner, index) => blockToParts(inner, `${param}.${index}`, traits));
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
 }
 
 /**
- * Returns a text for each image and file of a result that says which one of the next message it is.
- * @param before how many images and files of other results precede them in the next message
+ * Returns a text for each image and file of a result, with its number in the next message.
+ * @param countBefore number of images and files of other results that precede them in the next message
  */
-function describePlaces(media: readonly ChatPart[], before: number): string[] {
+function describePlaces(media: readonly ChatPart[], countBefore: number): string[] {
   return media.map(
-    ({ type }, at) => `[${type === 'file' ? 'File' : 'Image'}: number ${before + at + 1} in the next message]`,
+    ({ type }, index) =>
+      `[${type === 'file' ? 'File' : 'Image'}: number ${countBefore + index + 1} in the next message]`,
   );
 }
 
@@ -105,26 +106,26 @@ interface Draft {
   returned: ReturnedReasoning[];
 }
 
-const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned: [] });
+const createDraft = (): Draft => ({ parts: [], calls: [], thoughts: [], returned: [] });
 
 /**
- * Translates an assistant turn. The result of a hosted call becomes a separate message after the message with the call, and the content
- * after the result begins another message.
+ * Translates an assistant turn. The result of a hosted call becomes a separate message after the message with the call. Content after the
+ * result begins another message.
  */
-function assistantMessages(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
+function translateAssistantTurn(content: string | MessagesBlock[], param: string, traits: ModelTraits): ChatMessage[] {
   if (typeof content === 'string') return [{ role: 'assistant', content }];
   const answeredIds = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const messages: ChatMessage[] = [];
-  let draft = emptyDraft();
-  for (const [at, block] of content.entries()) {
+  let draft = createDraft();
+  for (const [index, block] of content.entries()) {
     if (isHostedResult(block)) {
       if (!isEmpty(draft)) messages.push(toMessage(draft));
-      draft = emptyDraft();
+      draft = createDraft();
       messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: readHostedResultText(block) });
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
       // A call that was cut off has no result, and engines refuse such a call.
       if (answeredIds.has(block.id)) draft.calls.push(toCall(block));
-    } else addBlock(block, draft, `${param}.${at}`, traits);
+    } else addBlock(block, draft, `${param}.${index}`, traits);
   }
   return isEmpty(draft) && messages.length > 0 ? messages : [...messages, toMessage(draft)];
 }
@@ -156,7 +157,7 @@ function addBlock(block: MessagesBlock, draft: Draft, param: string, traits: Mod
 }
 
 function toCall({ id, name, input }: ToolUseBlock | ServerToolUseBlock): ChatToolCall {
-  return { id, type: 'function', function: { name, arguments: toolArguments(input) } };
+  return { id, type: 'function', function: { name, arguments: writeToolArguments(input) } };
 }
 
 function isEmpty({ parts, calls, thoughts }: Draft): boolean {

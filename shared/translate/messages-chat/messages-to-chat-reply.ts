@@ -14,12 +14,12 @@ import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { editReportFields } from '../context/edit-context.ts';
+import { createEditReport } from '../context/edit-context.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { writeTextSignature, type ShownThinking, readRecalledThinking } from '../vocabulary/shown-thinking.ts';
 import { readStopSequence, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
-import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 import { createRedactedBlock } from '../messages/messages-block-writer.ts';
 
 /**
@@ -40,10 +40,10 @@ export function messagesToChatReply(
   unifyReasoning(message);
   const pieces = assignToolCalls(message, answerContext);
   const calls = pieces.map(toToolUse);
-  const shown = readRecalledThinking(answerContext.recalled);
+  const shownThinking = readRecalledThinking(answerContext.recalled);
   const returned = collectReturned(message, pieces, answerContext);
-  const thinking = toThinkingBlocks(message, shown, returned, answerContext);
-  const isCarried = returned === undefined || thinking.length > 0 || (shown === 'none' && calls.length === 0);
+  const thinking = toThinkingBlocks(message, shownThinking, returned, answerContext);
+  const isCarried = returned === undefined || thinking.length > 0 || (shownThinking === 'none' && calls.length === 0);
   const redacted = isCarried ? [] : [createRedactedBlock(returned, answerContext)];
   const content = [...thinking, ...toTextBlocks(message), ...redacted, ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
@@ -62,7 +62,7 @@ export function messagesToChatReply(
         ending: { stop_reason: stopReason, stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null },
         usage,
       }),
-      ...editReportFields(answerContext.recalled),
+      ...createEditReport(answerContext.recalled),
     },
     ending: { usage, finishReason },
   };
@@ -77,31 +77,31 @@ function collectReturned(
   const { tool_calls: calls } = message;
   const collector = new ReasoningCollector();
   collector.add(message);
-  for (const [at, { id }] of pieces.entries()) {
-    collector.addCall(messagesToolId(id), Array.isArray(calls) ? (calls[at] ?? null) : null);
+  for (const [position, { id }] of pieces.entries()) {
+    collector.addCall(toMessagesToolId(id), Array.isArray(calls) ? (calls[position] ?? null) : null);
   }
   return collector.take();
 }
 
 function toThinkingBlocks(
   message: JsonObject,
-  shown: ShownThinking,
+  shownThinking: ShownThinking,
   returned: ReturnedReasoning | undefined,
   answerContext: AnswerContext,
 ): JsonObject[] {
   const thinking = readReasoningText(message);
-  const omitted = shown === 'omitted' ? thinking : undefined;
+  const omitted = shownThinking === 'omitted' ? thinking : undefined;
   const signature = returned
     ? writeReturnedSignature(returned, answerContext, omitted)
     : message[reasoningSignatureField];
-  if (shown === 'none' || (thinking === '' && (returned !== undefined || signature === undefined))) return [];
-  if (shown === 'omitted') {
+  if (shownThinking === 'none' || (thinking === '' && (returned !== undefined || signature === undefined))) return [];
+  if (shownThinking === 'omitted') {
     return [{ type: 'thinking', thinking: '', signature: signature ?? writeTextSignature(thinking) }];
   }
   return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
 }
 
-/** Returns the text blocks. A refusal is text of the model, so it becomes a text block, too. */
+/** Returns the text blocks. A refusal becomes a text block, because the model wrote it as text. */
 function toTextBlocks({ content, refusal }: JsonObject): JsonObject[] {
   return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [createTextBlock(text)] : []));
 }
@@ -114,5 +114,5 @@ function assignToolCalls(message: JsonObject, answerContext: AnswerContext): Too
 }
 
 function toToolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
-  return createToolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
+  return createToolUseBlock(toMessagesToolId(id), name ?? '', parseToolInput(text));
 }

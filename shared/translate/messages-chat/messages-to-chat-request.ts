@@ -5,13 +5,13 @@ import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { ModelTraits } from '../translation.ts';
-import { ruledFields, withoutRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { pseudonym } from '../vocabulary/pseudonym.ts';
-import { effortForThinking } from '../vocabulary/thinking.ts';
+import { computePseudonym } from '../vocabulary/pseudonym.ts';
+import { thinkingToEffort } from '../vocabulary/thinking.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 /**
  * Translates a `messages` client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
@@ -25,19 +25,19 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
   const effort = readEffort(request, traits);
   const user = request.metadata?.user_id;
   return {
-    ...furtherFields(request),
+    ...copyUnruledFields(request),
     model: traits.model,
     messages: messagesHistoryToChat(system, messages, traits),
     // Every engine reads this field. A token count request has no limit.
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
-    ...optionalField(request, 'temperature'),
-    ...optionalField(request, 'top_p'),
-    ...optionalField(request, 'top_k'),
+    ...copyField(request, 'temperature'),
+    ...copyField(request, 'top_p'),
+    ...copyField(request, 'top_k'),
     ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toResponseFormat(request),
-    ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
+    ...(typeof user === 'string' && user !== '' && { user: computePseudonym(user) }),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
 }
@@ -45,37 +45,36 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
 function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInMessages(field, what);
+    throw unsupportedInMessages(field, feature);
   }
 }
 
 /**
- * Returns the thinking effort. If the client does not ask for thinking, an engine that can turn thinking off gets `none`, because such a
- * client reads the first text as the answer.
+ * Returns the thinking effort. If the client asks for no thinking, an engine that can turn thinking off gets `none`, because such a client
+ * reads the first text as the answer.
  */
 function readEffort({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
-  const effort = effortForThinking(thinking, config?.effort);
+  const effort = thinkingToEffort(thinking, config?.effort);
   return effort ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
- * fields.
+ * Copies the fields without a rule, which are sent unchanged. Engines have many fields of their own; they ignore or refuse unknown fields.
  */
-function furtherFields(request: MessagesRequest): JsonObject {
-  return withoutRuledFields(request, fields);
+function copyUnruledFields(request: MessagesRequest): JsonObject {
+  return omitRuledFields(request, fields);
 }
 
-function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {
+function copyField(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {
   const value = request[field];
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
-function toResponseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
-  const format = config?.format ?? older;
+function toResponseFormat({ output_config: config, output_format: olderFormat }: MessagesRequest): JsonObject {
+  const format = config?.format ?? olderFormat;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } };

@@ -24,24 +24,24 @@ export const messagesToChat: Translation = {
       answerContext,
       new MessagesAnswerWriter(answerContext, readRecalledThinking(answerContext.recalled)),
     ),
-  pathOfAddress: findImagePath,
+  findUrlPath: findImagePath,
 };
 
 /**
  * Returns the JSON path of the first image with this URL in a `messages` request, such as `messages.0.content.1.source.url`; undefined if
  * there is no such image.
  */
-function findImagePath({ messages }: JsonObject, address: string): string | undefined {
-  return findPathIn(messages, 'messages', address);
+function findImagePath({ messages }: JsonObject, url: string): string | undefined {
+  return findPathIn(messages, 'messages', url);
 }
 
-function findPathIn(items: Json | undefined, path: string, address: string): string | undefined {
-  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+function findPathIn(items: Json | undefined, path: string, url: string): string | undefined {
+  for (const [index, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;
     const { type, source, content } = item;
-    const here = `${path}.${at}`;
-    if (type === 'image' && isJsonObject(source) && source['url'] === address) return `${here}.source.url`;
-    const inside = findPathIn(content, `${here}.content`, address);
+    const here = `${path}.${index}`;
+    if (type === 'image' && isJsonObject(source) && source['url'] === url) return `${here}.source.url`;
+    const inside = findPathIn(content, `${here}.content`, url);
     if (inside !== undefined) return inside;
   }
   return undefined;

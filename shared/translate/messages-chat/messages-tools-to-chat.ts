@@ -7,7 +7,7 @@ import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { toChatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the offered tools and the tool choice of a `messages` request to the chat format. Omits fields for caching.
+ * Translates the offered tools and the tool choice of a `messages` request to the chat format. Omits the fields for caching.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {
@@ -21,10 +21,10 @@ export function messagesToolsToChat(request: MessagesRequest): JsonObject {
   };
 }
 
-function translateTool(tool: MessagesTool, at: number): ChatTool {
+function translateTool(tool: MessagesTool, index: number): ChatTool {
   const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
-    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
+    throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
   }
   const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
   return {

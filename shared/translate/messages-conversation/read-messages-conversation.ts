@@ -3,16 +3,15 @@ import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-blo
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { effortForThinking } from '../vocabulary/thinking.ts';
+import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
+import { requestsSomething, readType } from '../conversation/requests-something.ts';
 import { readSystemTexts } from '../conversation/read-system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**
- * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
- * refused.
+ * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.
  */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
@@ -24,7 +23,7 @@ const refusedFields: Readonly<Record<string, string>> = {
 
 /**
  * Reads the conversation of a `messages` request. Ignores the sampling parameters, because no CLI accepts them.
- * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
+ * @throws RouterError `unsupported_parameter` that names a field that a CLI cannot serve
  */
 export function readMessagesConversation(
   original: MessagesRequest,
@@ -34,8 +33,8 @@ export function readMessagesConversation(
   refuseFields(request);
   const system = readSystemTexts(request.system ?? '');
   const turns: Turn<TurnBlock>[] = [];
-  for (const [at, { role, content }] of request.messages.entries()) {
-    const param = `messages.${at}.content`;
+  for (const [index, { role, content }] of request.messages.entries()) {
+    const param = `messages.${index}.content`;
     if (role === 'system') system.push(...readSystemTexts(content));
     else turns.push({ role, blocks: toTurnBlocks(content, param, takesImages && role === 'user') });
   }
@@ -44,7 +43,7 @@ export function readMessagesConversation(
     model,
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
-    effort: effortForThinking(thinking, output?.effort) ?? output?.effort ?? undefined,
+    effort: thinkingToEffort(thinking, output?.effort) ?? output?.effort ?? undefined,
     maxTokens,
     stop: (stop ?? []).filter((text) => text !== ''),
   };
@@ -52,17 +51,17 @@ export function readMessagesConversation(
 
 function toTurnBlocks(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((block, at): TurnBlock[] => {
+  return content.flatMap((block, index): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
-    const hosted = writeHostedBlockText(block);
-    if (hosted !== undefined) return [{ type: 'text', text: hosted }];
+    const hostedText = writeHostedBlockText(block);
+    if (hostedText !== undefined) return [{ type: 'text', text: hostedText }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
-    throw unsupportedBlockError(block.type, `${param}.${at}.type`);
+    throw createUnsupportedBlockError(block.type, `${param}.${index}.type`);
   });
 }
 
-function unsupportedBlockError(type: string, param: string): RouterError {
+function createUnsupportedBlockError(type: string, param: string): RouterError {
   switch (type) {
     case 'image':
       return unsupportedInMessages(param, 'images', 'image_block');
@@ -73,16 +72,16 @@ function unsupportedBlockError(type: string, param: string): RouterError {
   }
 }
 
-/** Refuses a request that asks for something that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
+/** Refuses a request for a feature that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: MessagesRequest): void {
   // A client asks for 0 tokens to fill the prompt cache, but a CLI always generates an answer.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
-  for (const [field, what] of Object.entries(refusedFields)) {
-    const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
-    if (requestsSomething(request[field]) && !unused)
+  for (const [field, feature] of Object.entries(refusedFields)) {
+    const isUnused = field === 'tools' && readType(request.tool_choice ?? undefined) === 'none';
+    if (requestsSomething(request[field]) && !isUnused)
       throw unsupportedInMessages(
         field,
-        what,
+        feature,
         field === 'output_format' ? 'structured_outputs_unsupported' : undefined,
       );
   }

@@ -4,11 +4,11 @@ import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-e
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { toFinishReason } from '../vocabulary/stop-reason.ts';
-import { withMark } from './signature-marks.ts';
+import { addMark } from './signature-marks.ts';
 
 /**
- * Returns the client's answer for the answer of an upstream, both in the `messages` format. Replaces only id and model, and adds the
- * upstream's mark to signed content.
+ * Converts an answer in the `messages` format for a client of the same format. Replaces only the id and the model, and adds the upstream's
+ * mark to signed content.
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function messagesToMessagesReply(
@@ -26,7 +26,7 @@ export function messagesToMessagesReply(
     body: {
       ...body,
       content:
-        answerContext.origin === undefined ? content : content.map((block) => withMark(block, answerContext.origin)),
+        answerContext.origin === undefined ? content : content.map((block) => addMark(block, answerContext.origin)),
       id: answerContext.id,
       model: answerContext.model,
     },

@@ -3,25 +3,25 @@ import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/fo
 import { writeHostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isOwnCitation } from '#shared/formats/messages/hosted/result-citations.ts';
 import type { ModelTraits } from '../translation.ts';
-import { withoutMark } from './signature-marks.ts';
+import { removeMark } from './signature-marks.ts';
 
 /**
- * Returns the upstream's request for the request of a client, both in the `messages` format. Changes only the model's name, and content of
- * earlier answers that the upstream would refuse: thinking that the router or another upstream has signed and citations by the router are
- * left out, and hosted calls that the router has run become text.
+ * Converts a request in the `messages` format for an upstream of the same format. Changes only the model's name, and content of earlier
+ * answers that the upstream would refuse. Drops thinking that the router or another upstream has signed, and citations by the router.
+ * Hosted calls that the router has run become text.
  */
 export function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const { messages } = body as MessagesRequest;
   const hasForeign = (message: MessagesMessage): boolean => hasForeignBlocks(message, traits);
-  const kept = messages.some(hasForeign)
-    ? messages.flatMap((message) => (hasForeign(message) ? withoutForeignBlocks(message, traits) : [message]))
+  const sentMessages = messages.some(hasForeign)
+    ? messages.flatMap((message) => (hasForeign(message) ? removeForeignBlocks(message, traits) : [message]))
     : messages;
-  return { ...body, model: traits.model, messages: kept };
+  return { ...body, model: traits.model, messages: sentMessages };
 }
 
 function hasForeignBlocks({ content }: MessagesMessage, { origin }: ModelTraits): boolean {
   return (
-    typeof content !== 'string' && content.some((block) => withoutMark(block, origin) !== block || hasOwnContent(block))
+    typeof content !== 'string' && content.some((block) => removeMark(block, origin) !== block || hasOwnContent(block))
   );
 }
 
@@ -35,9 +35,9 @@ function findOwnCitations(block: MessagesBlock): Json[] {
 }
 
 /** Removes foreign content from a message, and the whole message if nothing remains. */
-function withoutForeignBlocks(message: MessagesMessage, { origin }: ModelTraits): MessagesMessage[] {
+function removeForeignBlocks(message: MessagesMessage, { origin }: ModelTraits): MessagesMessage[] {
   const content = (message.content as MessagesBlock[]).flatMap((block) => {
-    const kept = withoutMark(block, origin);
+    const kept = removeMark(block, origin);
     return kept ? [replaceOwnContent(kept)] : [];
   });
   return content.length === 0 ? [] : [{ ...message, content }];

@@ -6,12 +6,12 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { toFinishReason } from '../vocabulary/stop-reason.ts';
-import { withMarkInText } from './signature-marks.ts';
+import { addMarkInText } from './signature-marks.ts';
 
 /**
- * Relays the stream of an upstream in the `messages` format to a client of the same format. The data of every event is sent on unchanged,
- * with two exceptions. Id and model in `message_start` are replaced. Signed content gets a mark that names its upstream. Each event gets
- * its `event:` line, which clients need and some upstreams omit.
+ * Relays a stream in the `messages` format to a client of the same format. The data of every event is sent unchanged, with two exceptions:
+ * `message_start` gets the router's id and model, and signed content gets a mark that names its upstream. Each event gets its `event:`
+ * line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -19,7 +19,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
   #hasContent = false;
   #isComplete = false;
   #hasToolCalls = false;
-  /** Whether the signature of the current block has its mark already. */
+  /** Whether the signature of the current block already has its mark. */
   #isMarked = false;
   #stopReason: Json | undefined;
   #usage: JsonObject = {};
@@ -70,9 +70,9 @@ export class MessagesToMessagesStream implements StreamTranslation {
     return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
-  /** Writes an event whose block or delta may be signed. A signature that comes in pieces gets the mark in front of its first piece. */
+  /** Writes an event with a block or delta that may be signed. If a signature comes in pieces, the mark precedes its first piece. */
   #writeMarked(type: string, part: Json | undefined, data: string): string {
-    const marked = this.#isMarked ? data : withMarkInText(data, part, this.#answerContext.origin);
+    const marked = this.#isMarked ? data : addMarkInText(data, part, this.#answerContext.origin);
     this.#isMarked ||= marked !== data;
     return writeEvent(type, marked);
   }
@@ -86,7 +86,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
   }
 }
 
-/** Writes an event. Data of several lines is written as one line, so that it stays one event. */
+/** Writes an event. Joins data of several lines in one line, so that the data stays one event. */
 function writeEvent(type: string, data: string): string {
   return writeNamedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }

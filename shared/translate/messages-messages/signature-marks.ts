@@ -3,12 +3,12 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { addOriginMark, removeOriginMark } from '../vocabulary/origin-mark.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
-/** Patterns that match, for each field with signed content, the beginning of its value in a JSON text. */
+/** Patterns for the fields with signed content. Each matches the beginning of its field in JSON text, up to the value. */
 const signedFieldStarts = { signature: /"signature"\s*:\s*"/, data: /"data"\s*:\s*"/ } as const;
 
 /**
- * Returns the signature or redacted data of a block or delta, which only its upstream can read, and the name of the field with it;
- * undefined for any other block or delta.
+ * Finds content that only its upstream can read: the signature or the redacted data of a block or delta. Also returns the name of its
+ * field. Returns undefined for any other block or delta.
  */
 function findSignedContent(
   part: Json | undefined,
@@ -22,10 +22,10 @@ function findSignedContent(
 }
 
 /**
- * Adds the upstream's mark to signed content of a block, because a later request may go to another upstream, which would refuse thinking
- * that it has not signed. Returns the same value if nothing in the block is signed.
+ * Adds the upstream's mark to signed content of a block. A later request may go to another upstream, which would refuse thinking that it
+ * has not signed. Returns the same value if nothing in the block is signed.
  */
-export function withMark(block: Json, origin: string | undefined): Json {
+export function addMark(block: Json, origin: string | undefined): Json {
   const part = findSignedContent(block);
   if (origin === undefined || !part || !isJsonObject(block)) return block;
   return { ...block, [part.field]: addOriginMark(part.signed, origin) };
@@ -35,17 +35,17 @@ export function withMark(block: Json, origin: string | undefined): Json {
  * Adds the upstream's mark to signed content in the text of an event. All other bytes stay unchanged.
  * @param part the event's block or delta
  */
-export function withMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
-  const found = origin === undefined ? undefined : findSignedContent(part);
-  if (origin === undefined || !found) return text;
-  return text.replace(signedFieldStarts[found.field], (begun) => begun + addOriginMark('', origin));
+export function addMarkInText(text: string, part: Json | undefined, origin: string | undefined): string {
+  const signedContent = origin === undefined ? undefined : findSignedContent(part);
+  if (origin === undefined || !signedContent) return text;
+  return text.replace(signedFieldStarts[signedContent.field], (beginning) => beginning + addOriginMark('', origin));
 }
 
 /**
- * Removes the upstream's mark from a block of a request. Returns undefined for thinking that another upstream, or the router, has signed,
- * and the same object if there is no mark.
+ * Removes the upstream's mark from a block of a request. Returns undefined for thinking that the router or another upstream has signed, and
+ * the same object for a block without a mark.
  */
-export function withoutMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
+export function removeMark(block: MessagesBlock, origin: string | undefined): MessagesBlock | undefined {
   const part = findSignedContent(block);
   if (!part) return block;
   const { field, signed } = part;

@@ -3,7 +3,7 @@ import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/m
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { referenceText } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { documentHeading } from '../vocabulary/document-heading.ts';
+import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
 
 /**
  * Translates a text, image or document block to content parts of an item.
@@ -44,13 +44,13 @@ function toImageUrl({ source }: ImageBlock, param: string): string {
 /** Translates a document. A text document becomes text, after its title and context. */
 function toDocumentParts(block: DocumentBlock, param: string): ResponsesPart[] {
   const { source, title } = block;
-  const heading = documentHeading(block);
+  const heading = writeDocumentHeading(block);
   switch (source.type) {
     case 'text':
       return [{ type: 'input_text', text: `${heading}${source.data}` }];
     case 'content': {
       if (typeof source.content === 'string') return [{ type: 'input_text', text: `${heading}${source.content}` }];
-      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`));
+      const parts = source.content.flatMap((inner, index) => blockToParts(inner, `${param}.source.content.${index}`));
       return heading === '' ? parts : [{ type: 'input_text', text: heading.trimEnd() }, ...parts];
     }
     case 'base64': {

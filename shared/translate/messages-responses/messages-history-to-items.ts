@@ -6,10 +6,10 @@ import { isToolChange } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
-import { toolArguments } from '../vocabulary/tool-call.ts';
+import { writeToolArguments } from '../vocabulary/tool-call.ts';
 import { blockToParts } from './block-to-parts.ts';
 
-/** Start of a system block with Claude Code's version. The block changes with every turn, which would defeat prefix caches. */
+/** Start of a system block with Claude Code's version. The block changes with every turn, so it would defeat prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 /** Joins the texts of a system prompt, without empty texts and the billing header. */
@@ -20,13 +20,13 @@ export function writeInstructions(system: string | readonly TextBlock[] | null |
 
 /**
  * Translates a `messages` history to items, block by block. Thinking that the same model of the same upstream has encrypted becomes a
- * reasoning item again, and any other thinking is omitted. Web searches and fetches become function calls with their outputs.
+ * reasoning item again. Any other thinking is omitted. Web searches and fetches become function calls with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], traits: ModelTraits): ResponsesItem[] {
-  return messages.flatMap(({ role, content }, at): ResponsesItem[] => {
+  return messages.flatMap(({ role, content }, index): ResponsesItem[] => {
     if (typeof content === 'string') return [{ type: 'message', role, content }];
-    const param = `messages.${at}.content`;
+    const param = `messages.${index}.content`;
     if (role !== 'assistant') return translateTurn(role, content, param);
     return translateAssistantTurn(content, param, traits);
   });
@@ -36,13 +36,13 @@ export function messagesHistoryToItems(messages: readonly MessagesMessage[], tra
 function translateTurn(role: 'user' | 'system', content: readonly MessagesBlock[], param: string): ResponsesItem[] {
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
-  for (const [at, block] of content.entries()) {
+  for (const [index, block] of content.entries()) {
     if (role === 'system' && isToolChange(block)) continue;
     if (block.type === 'tool_result') {
       items.push({
         type: 'function_call_output',
         call_id: block.tool_use_id,
-        output: translateOutput(block, `${param}.${at}`),
+        output: translateOutput(block, `${param}.${index}`),
       });
       parts = undefined;
       continue;
@@ -51,19 +51,16 @@ function translateTurn(role: 'user' | 'system', content: readonly MessagesBlock[
       parts = [];
       items.push({ type: 'message', role, content: parts });
     }
-    parts.push(...blockToParts(block, `${param}.${at}`));
+    parts.push(...blockToParts(block, `${param}.${index}`));
   }
   return items;
 }
 
-/**
- * Translates the content of a tool result. Content that has only texts becomes one text. Content with an image or a document becomes a
- * list.
- */
+/** Translates the content of a tool result. Content of texts alone becomes one text; content with an image or a document becomes a list. */
 function translateOutput({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
   const prefix = isError === true ? 'Error: ' : '';
   if (typeof content === 'string') return prefix + content;
-  const parts = (content ?? []).flatMap((inner, at) => blockToParts(inner, `${param}.content.${at}`));
+  const parts = (content ?? []).flatMap((inner, index) => blockToParts(inner, `${param}.content.${index}`));
   const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
   if (texts.length === parts.length) return prefix + texts.join('\n\n');
   return prefix === '' ? parts : [{ type: 'input_text', text: prefix }, ...parts];
@@ -77,7 +74,7 @@ function translateAssistantTurn(
   const answeredIds = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
-  for (const [at, block] of content.entries()) {
+  for (const [index, block] of content.entries()) {
     // A call that was cut off has no result, and upstreams refuse such a call.
     if (block.type === 'server_tool_use' && isHostedName(block.name) && !answeredIds.has(block.id)) continue;
     if (block.type === 'text') {
@@ -89,7 +86,7 @@ function translateAssistantTurn(
       continue;
     }
     parts = undefined;
-    items.push(...translateAssistantBlock(block, `${param}.${at}`, traits));
+    items.push(...translateAssistantBlock(block, `${param}.${index}`, traits));
   }
   return items;
 }
@@ -104,7 +101,7 @@ function translateAssistantBlock(block: MessagesBlock, param: string, { model, o
       const { type, id, name, input } = block;
       if (type === 'server_tool_use' && !isHostedName(name))
         throw unsupportedInMessages(`${param}.type`, `calls of ${name} in an assistant message`);
-      return [{ type: 'function_call', call_id: id, name, arguments: toolArguments(input) }];
+      return [{ type: 'function_call', call_id: id, name, arguments: writeToolArguments(input) }];
     }
     case 'thinking': {
       const sealed = readReasoningSignature(block.signature);

@@ -3,15 +3,15 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
-import { editReportFields } from '../context/edit-context.ts';
+import { createEditReport } from '../context/edit-context.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
 import { toPieces, readThinkingText, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
-import { finishReasonOfRefusal, toStopReason } from '../vocabulary/stop-reason.ts';
+import { adjustFinishReason, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
-import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 import { readRecalledThinking } from '../vocabulary/shown-thinking.ts';
 import { toReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 
@@ -30,7 +30,7 @@ export function messagesToResponsesReply(
   const pieces = toPieces(output);
   const hasRefusal = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
   const hasCalls = pieces.some(({ kind }) => kind === 'call');
-  const finishReason = finishReasonOfRefusal(readResponseFinishReason(body, hasCalls), hasRefusal);
+  const finishReason = adjustFinishReason(readResponseFinishReason(body, hasCalls), hasRefusal);
   const usage = fillUsage(readResponsesUsage(body), {
     prompt: answerContext.promptTokens,
     completion: () => estimateTokens(pieces.map(readWrittenText).join('')),
@@ -44,7 +44,7 @@ export function messagesToResponsesReply(
         ending: { stop_reason: toStopReason(finishReason, null), stop_sequence: null },
         usage,
       }),
-      ...editReportFields(answerContext.recalled),
+      ...createEditReport(answerContext.recalled),
     },
     ending: { usage, finishReason },
   };
@@ -67,13 +67,13 @@ function toBlocks(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
     }
     case 'call': {
       const { id, name, arguments: text } = piece.call;
-      return [createToolUseBlock(messagesToolId(id), name ?? '', toolInput(text))];
+      return [createToolUseBlock(toMessagesToolId(id), name ?? '', parseToolInput(text))];
     }
   }
 }
 
 /**
- * Returns the text of a piece from which the completion tokens are estimated. `thought` adds nothing, because `thinking` has the same text.
+ * Returns the text of a piece, from which the output tokens are estimated. `thought` adds nothing, because `thinking` has the same text.
  */
 function readWrittenText(piece: ResponsesPiece): string {
   switch (piece.kind) {

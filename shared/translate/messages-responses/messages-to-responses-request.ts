@@ -3,17 +3,17 @@ import type { MessagesRequest } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
-import { ruledFields, withoutRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
-import { pseudonym } from '../vocabulary/pseudonym.ts';
-import { effortForThinking } from '../vocabulary/thinking.ts';
+import { computePseudonym } from '../vocabulary/pseudonym.ts';
+import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
 import { writeInstructions, messagesHistoryToItems } from './messages-history-to-items.ts';
 import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 /**
  * Translates a `messages` client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
@@ -28,19 +28,19 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
   const reasoning = toReasoning(request);
   const user = request.metadata?.user_id;
   return {
-    ...furtherFields(request),
+    ...copyUnruledFields(request),
     model: traits.model,
     ...(instructions !== '' && { instructions }),
     input: messagesHistoryToItems(messages, traits),
     // A token count request has no limit.
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...messagesToolsToResponses(request),
-    ...optionalField(request, 'temperature'),
-    ...optionalField(request, 'top_p'),
+    ...copyField(request, 'temperature'),
+    ...copyField(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...(reasoning['effort'] !== 'none' && traits.encrypts === true && { include: [encryptedThinking] }),
     ...toTextFormat(request),
-    ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
+    ...(typeof user === 'string' && user !== '' && { user: computePseudonym(user) }),
     ...(request.stream === true && { stream: true }),
     store: false,
   };
@@ -50,36 +50,36 @@ function refuseFields(request: MessagesRequest): void {
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   const stored = findAccountField(request);
   if (stored !== undefined) throw unsupportedInMessages(stored, 'conversations and prompts stored on the server');
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInMessages(field, what);
+    throw unsupportedInMessages(field, feature);
   }
 }
 
-/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
-function furtherFields(request: MessagesRequest): JsonObject {
-  return withoutRuledFields(request, fields);
+/** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */
+function copyUnruledFields(request: MessagesRequest): JsonObject {
+  return omitRuledFields(request, fields);
 }
 
-function optionalField(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {
+function copyField(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {
   const value = request[field];
   return value === undefined || value === null ? {} : { [field]: value };
 }
 
 /**
- * Returns the thinking fields. If the client wants the text of the thinking, they ask for a summary, because the upstream shows no more
- * than that.
+ * Returns the thinking settings. If the client wants the text of the thinking, they request a summary, because the upstream shows nothing
+ * else of its thinking.
  */
 function toReasoning({ thinking, output_config: config }: MessagesRequest): JsonObject {
-  const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
+  const effort = thinkingToEffort(thinking, config?.effort) ?? config?.effort ?? undefined;
   if (effort === undefined) return {};
-  const shown = thinking && effort !== 'none' && thinking['display'] !== 'omitted';
-  return { effort, ...(shown && { summary: 'auto' }) };
+  const showsThinking = thinking && effort !== 'none' && thinking['display'] !== 'omitted';
+  return { effort, ...(showsThinking && { summary: 'auto' }) };
 }
 
-function toTextFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
-  const format = config?.format ?? older;
+function toTextFormat({ output_config: config, output_format: olderFormat }: MessagesRequest): JsonObject {
+  const format = config?.format ?? olderFormat;
   if (format?.['type'] !== 'json_schema') return {};
   const schema = format['schema'] ?? { type: 'object' };
   return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } } };

@@ -19,8 +19,8 @@ export const messagesToResponses: Translation = {
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
   stream: (answerContext) => {
-    // The upstream itself omits the text of thinking if the client asks for that.
-    const shown = readRecalledThinking(answerContext.recalled) === 'none' ? 'none' : 'text';
-    return new ResponsesReader(answerContext, new MessagesAnswerWriter(answerContext, shown), true);
+    // If the client asks for thinking without text, the upstream itself omits the text.
+    const shownThinking = readRecalledThinking(answerContext.recalled) === 'none' ? 'none' : 'text';
+    return new ResponsesReader(answerContext, new MessagesAnswerWriter(answerContext, shownThinking), true);
   },
 };

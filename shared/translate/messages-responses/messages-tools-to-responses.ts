@@ -6,7 +6,7 @@ import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
- * Translates the offered tools and the tool choice of a `messages` request to the Responses format. Omits fields for caching.
+ * Translates the offered tools and the tool choice of a `messages` request to the Responses format. Omits the fields for caching.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
@@ -20,10 +20,10 @@ export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
   };
 }
 
-function toFunctionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
+function toFunctionTool(tool: MessagesTool, index: number): ResponsesFunctionTool {
   const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
-    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
+    throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
   }
   const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
   return {
@@ -31,7 +31,7 @@ function toFunctionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
     name,
     ...(typeof description === 'string' && { description }),
     parameters,
-    // If the field is absent, the Responses format is strict where the `messages` format is not.
+    // Without this field, the Responses format is strict, but the `messages` format is not.
     strict: strict === true,
   };
 }

@@ -6,7 +6,7 @@ import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { AnswerWriter } from '../answer-writer.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
-import { editReportFields } from '../context/edit-context.ts';
+import { createEditReport } from '../context/edit-context.ts';
 import type { AnswerContext, Ending } from '../translation.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 import type { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
@@ -14,7 +14,7 @@ import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { toReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 import type { ShownThinking } from '../vocabulary/shown-thinking.ts';
 import { toStopReason } from '../vocabulary/stop-reason.ts';
-import { messagesToolId } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId } from '../vocabulary/tool-call.ts';
 import { MessagesBlockWriter, type TextKind } from './messages-block-writer.ts';
 
 /** Writes the events of a message. Refusals become text. */
@@ -24,9 +24,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   readonly #writer: MessagesBlockWriter;
   readonly #blocks: BlockQueue<TextKind>;
   #hasContent = false;
-  /**
-   * Whether the answer has thinking that the client does not get. A ping in the answer tells this to a worker that continues the answer.
-   */
+  /** Whether the answer has thinking that the client does not get. A ping shows this to a worker that continues the answer. */
   #hasHiddenThinking = false;
 
   constructor(answerContext: AnswerContext, shownThinking: ShownThinking) {
@@ -41,8 +39,8 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 
   /**
-   * Begins the message. The input tokens in its first event are the upstream's count, or an estimate. Clients replace them by the counts at
-   * the end of the stream.
+   * Begins the message. Its first event states the input tokens: the count of the upstream, or an estimate. Clients replace this number by
+   * the counts at the end of the stream.
    */
   begin(reported: Usage | undefined): string {
     const { id, model, promptTokens } = this.#answerContext;
@@ -66,7 +64,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
       this.#hasContent = true;
       return '';
     }
-    this.#findUnsignedThinking();
+    this.#openUnsignedThinking();
     return this.#noteContent(this.#blocks.addText('thinking', text));
   }
 
@@ -74,17 +72,18 @@ export class MessagesAnswerWriter implements AnswerWriter {
     return this.#noteContent(this.#blocks.addCallPiece(piece));
   }
 
-  /** Signs the thinking block that is open. If the upstream shows none of its thinking, signs a block without text. */
+  /** Signs the open thinking block. If the upstream shows none of its thinking, signs a block without text. */
   sign(thinking: JsonObject): void {
     if (this.#shownThinking === 'none') return;
     const signature =
       thinking['type'] === 'reasoning' ? toReasoningSignature(thinking, this.#answerContext) : thinking['signature'];
-    if (typeof signature === 'string') this.#writer.sign(this.#findUnsignedThinking(), signature);
+    if (typeof signature === 'string') this.#writer.sign(this.#openUnsignedThinking(), signature);
   }
 
   /**
-   * Attaches the reasoning to the thinking block before it, or to a new redacted block, so that the client's next request sends it back.
-   * Leaves it in the collector if the block would come first in an answer to a client that expects no thinking.
+   * Attaches the reasoning to the thinking block before it, or to a new redacted block, so that the client's next request returns the
+   * reasoning. If the client expects no thinking, leaves the reasoning in the collector until a tool call needs it, because a redacted
+   * block must not come first in such an answer.
    */
   attachReturned(collector: ReasoningCollector, next: 'text' | 'call' | 'end'): void {
     const isRequired = next === 'call' || (next === 'end' && collector.hasCallSignatures);
@@ -94,7 +93,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
     const { last } = this.#blocks;
     const isOpen = last?.kind === 'thinking' && !this.#writer.isSigned(last);
     const block = isOpen ? last : this.#blocks.appendBlock('redacted');
-    this.#writer.sign(block, returned.calls ? { ...returned, calls: withOwnIds(returned.calls) } : returned);
+    this.#writer.sign(block, returned.calls ? { ...returned, calls: toMessagesIds(returned.calls) } : returned);
   }
 
   finish({ usage, finishReason }: Ending & { finishReason: FinishReason }, stopSequence: string | null): string {
@@ -109,13 +108,16 @@ export class MessagesAnswerWriter implements AnswerWriter {
         type: 'message_delta',
         delta,
         usage: writeMessagesUsage(usage),
-        ...editReportFields(this.#answerContext.recalled),
+        ...createEditReport(this.#answerContext.recalled),
       }) +
       writeEvent({ type: 'message_stop' })
     );
   }
 
-  /** The upstream is active and must not count as silent. */
+  /**
+   * Counts hidden thinking as content, because the upstream is active and must not count as silent. Writes a ping for the first hidden
+   * piece.
+   */
   #hideThinking(): string {
     this.#hasContent = true;
     const ping = this.#hasHiddenThinking ? '' : writeEvent({ type: 'ping' });
@@ -123,8 +125,8 @@ export class MessagesAnswerWriter implements AnswerWriter {
     return ping;
   }
 
-  /** Returns the last block if it is thinking without a signature, or a new thinking block. */
-  #findUnsignedThinking(): Block<TextKind> {
+  /** Returns the last block if it is unsigned thinking; otherwise a new thinking block. */
+  #openUnsignedThinking(): Block<TextKind> {
     const { last } = this.#blocks;
     return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.appendBlock('thinking');
   }
@@ -135,9 +137,9 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 }
 
-/** Returns the signatures by the ids that the calls have in the `messages` format. */
-function withOwnIds(signatures: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(signatures).map(([id, signature]) => [messagesToolId(id), signature]));
+/** Replaces the ids of the calls by their ids in the `messages` format. */
+function toMessagesIds(signatures: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(signatures).map(([id, signature]) => [toMessagesToolId(id), signature]));
 }
 
 function writeEvent(data: JsonObject & { type: string }): string {

@@ -6,13 +6,13 @@ import type { ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts'
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { writeTextSignature } from '../vocabulary/shown-thinking.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
-import { messagesToolId } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId } from '../vocabulary/tool-call.ts';
 import type { AnswerContext } from '../translation.ts';
 
 /** The kinds of blocks besides tool calls. A redacted block has no text. */
 export type TextKind = 'text' | 'thinking' | 'redacted';
 
-/** The end of an event with a delta, after its text. */
+/** The end of a delta event, after the text of the delta. */
 const afterText = '}}\n\n';
 
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
@@ -20,19 +20,19 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   readonly #omitsThinking: boolean;
   readonly #signatures = new Map<Block<TextKind>, string | ReturnedReasoning>();
   #index = 0;
-  /** What stands before the text in the deltas of the open block. */
+  /** The beginning of the delta events of the open block, up to the text. */
   #beforeText = '';
-  /** The text so far of the open block, if it is written without its text. */
+  /** The text of the open block so far, if the block is written without its text. */
   #omittedText = '';
 
-  /** @param omitsThinking whether thinking blocks are written without their text, which their signatures then carry */
+  /** @param omitsThinking whether thinking blocks are written without their text; their signatures then carry the text */
   constructor(answerContext: Pick<AnswerContext, 'origin' | 'model'>, omitsThinking: boolean) {
     this.#answerContext = answerContext;
     this.#omitsThinking = omitsThinking;
   }
 
   /**
-   * Sets what a thinking block or a redacted block carries for the upstream, in place of the router's default signature.
+   * Sets the content that a thinking or redacted block carries for the upstream, in place of the router's default signature.
    * @param signature the upstream's signature, or the reasoning that the upstream wants back
    */
   sign(block: Block<TextKind>, signature: string | ReturnedReasoning): void {
@@ -44,9 +44,9 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 
   begin(block: Block<TextKind>): string {
-    const emptyDelta = this.#event('content_block_delta', { delta: createEmptyDelta(block.kind) });
+    const emptyDelta = this.#writeEvent('content_block_delta', { delta: createEmptyDelta(block.kind) });
     this.#beforeText = emptyDelta.slice(0, -`""${afterText}`.length);
-    return this.#event('content_block_start', { content_block: this.#createBeginning(block) });
+    return this.#writeEvent('content_block_start', { content_block: this.#createBeginning(block) });
   }
 
   addText(block: Block<TextKind>, text: string): string {
@@ -61,9 +61,9 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
     let events = '';
     if (block.kind === 'thinking') {
       const delta = { type: 'signature_delta', signature: this.#writeSignature(block) };
-      events = this.#event('content_block_delta', { delta });
+      events = this.#writeEvent('content_block_delta', { delta });
     }
-    events += this.#event('content_block_stop', {});
+    events += this.#writeEvent('content_block_stop', {});
     this.#signatures.delete(block);
     this.#omittedText = '';
     this.#index++;
@@ -81,7 +81,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
         return createRedactedBlock(typeof returned === 'object' ? returned : {}, this.#answerContext);
       }
       case 'call':
-        return createToolUseBlock(messagesToolId(block.call?.id ?? ''), block.call?.name ?? '', {});
+        return createToolUseBlock(toMessagesToolId(block.call?.id ?? ''), block.call?.name ?? '', {});
     }
   }
 
@@ -93,7 +93,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
     return omitted === undefined ? syntheticSignature : writeTextSignature(omitted);
   }
 
-  #event(type: string, fields: JsonObject): string {
+  #writeEvent(type: string, fields: JsonObject): string {
     return writeNamedEvent(type, JSON.stringify({ type, index: this.#index, ...fields }));
   }
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
@@ -16,11 +16,11 @@ export const moderationsToModerations: Translation = {
   passesHeaders: false,
   request: (body, { model }) => ({ ...body, model }),
   reply: moderationsToModerationsReply,
-  stream: neverStreamed,
+  stream: refuseStream,
 };
 
 /**
- * Returns the upstream's body with the client's id and model, and without `usage`. The input tokens are estimated if the upstream does not
+ * Returns the upstream's body with the client's id and model, and without `usage`. Estimates the input tokens if the upstream does not
  * report them.
  * @throws RouterError `upstream_failed` if the answer has no results
  */
@@ -34,6 +34,6 @@ function moderationsToModerationsReply(
   if (!Array.isArray(results) || !results.every(isJsonObject))
     throw new RouterError('upstream_failed', 'The upstream has not judged the input.');
   const usage = readInputUsage(reported, answerContext);
-  const own = { id: answerContext.id, model: answerContext.model, results };
-  return { body: { ...rest, ...own }, ending: { usage, finishReason: 'stop' } };
+  const routerFields = { id: answerContext.id, model: answerContext.model, results };
+  return { body: { ...rest, ...routerFields }, ending: { usage, finishReason: 'stop' } };
 }

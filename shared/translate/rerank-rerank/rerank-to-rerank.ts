@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { RerankRequest } from '#shared/formats/rerank/request.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
@@ -25,7 +25,7 @@ export const rerankToRerank: Translation = {
   recall: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
   request: rerankToRerankRequest,
   reply: rerankToRerankReply,
-  stream: neverStreamed,
+  stream: refuseStream,
 };
 
 function toRecalledFields({ documents, top_n, return_documents }: RerankRequest): RecalledFields {
@@ -34,9 +34,9 @@ function toRecalledFields({ documents, top_n, return_documents }: RerankRequest)
 
 function rerankToRerankRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { return_documents: _, ...request } = body as RerankRequest;
-  const { documents, top_n: most } = request;
+  const { documents, top_n: topN } = request;
   // Some upstreams refuse a `top_n` above the number of documents.
-  return { ...request, model, ...(typeof most === 'number' && { top_n: Math.min(most, documents.length) }) };
+  return { ...request, model, ...(typeof topN === 'number' && { top_n: Math.min(topN, documents.length) }) };
 }
 
 /**
@@ -62,15 +62,15 @@ function rerankToRerankReply(body: JsonObject, answerContext: AnswerContext): { 
 }
 
 function readResults(results: Json | undefined, count: number): { index: number; score: number }[] {
-  if (!Array.isArray(results)) throw unreadableError();
+  if (!Array.isArray(results)) throw createUnreadableError();
   return results.map((result) => {
     const { index, relevance_score: score } = isJsonObject(result) ? result : {};
     if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number')
-      throw unreadableError();
+      throw createUnreadableError();
     return { index, score };
   });
 }
 
-function unreadableError(): RouterError {
+function createUnreadableError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a ranking that cannot be read.');
 }

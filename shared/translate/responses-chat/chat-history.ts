@@ -10,9 +10,9 @@ interface AssistantTurn {
 }
 
 /**
- * Builds a chat history from single items. Instructions are joined in a first system message, because many chat templates refuse a later
- * system message. Consecutive texts, thinking and calls of the model become one message. Images in tool results follow the results in a
- * user message, because a tool message has one text.
+ * Builds a chat history from single items. Joins instructions in a first system message, because many chat templates refuse a later system
+ * message. Consecutive texts, thinking and calls of the model become one message. Images in tool results follow the results in a user
+ * message, because a tool message has only one text.
  */
 export class ChatHistory {
   readonly #instructions: string[] = [];

@@ -8,7 +8,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
 
 /**
- * Translates a content part of a message or of a tool's output to a content part of a chat message.
+ * Translates a content part, of a message or of a tool's output, to a content part of a chat message.
  * @param param path of the content part, for errors
  * @throws RouterError `unsupported_parameter` for a content part that the chat format does not have; `invalid_request` for an image whose
  * URL is not `http:`, `https:` or `data:`
@@ -43,7 +43,7 @@ function toImagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_
   return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' && { detail }) } };
 }
 
-/** Translates a file. A text file becomes text, after its name; a PDF stays a file if the upstream accepts files. */
+/** Translates a file. A text file becomes text, after the name of the file. A PDF stays a file if the upstream accepts files. */
 function toFilePart(
   part: ResponsesPart & { type: 'input_file' },
   param: string,

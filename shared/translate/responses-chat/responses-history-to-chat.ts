@@ -26,18 +26,19 @@ import { partToChat } from './part-to-chat.ts';
 
 /**
  * Translates instructions and input to the messages of a chat request.
- * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for the output of a call
- * that the input does not contain
+ * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for an output if the input
+ * does not contain its call
  */
 export function responsesHistoryToChat(
   { instructions, input }: ResponsesRequest,
-  { nameOf }: Pick<FlatTools, 'nameOf'>,
+  { findFlatName }: Pick<FlatTools, 'findFlatName'>,
   traits: ModelTraits,
 ): ChatMessage[] {
   const history = new ChatHistory();
-  history.addInstructions(partsOf(instructions ?? '', 'instructions'));
-  if (typeof input === 'string') history.addUser(partsOf(input, 'input'));
-  else for (const [at, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${at}]`);
+  history.addInstructions(toParts(instructions ?? '', 'instructions'));
+  if (typeof input === 'string') history.addUser(toParts(input, 'input'));
+  else
+    for (const [index, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
   return history.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -50,26 +51,26 @@ export function responsesHistoryToChat(
         return addReasoning(item as ResponsesReasoning);
       case 'function_call': {
         const { call_id: id, name, namespace, arguments: json } = item as ResponsesFunctionCall;
-        return history.addCall(id, nameOf(name, namespace), json);
+        return history.addCall(id, findFlatName(name, namespace), json);
       }
       case 'custom_tool_call': {
         const { call_id: id, name, namespace, input: text } = item as ResponsesCustomCall;
-        return history.addCall(id, nameOf(name, namespace), JSON.stringify({ [inputArgument]: text }));
+        return history.addCall(id, findFlatName(name, namespace), JSON.stringify({ [inputArgument]: text }));
       }
       case 'tool_search_call': {
         const { call_id: id, arguments: args } = item as ResponsesToolSearchCall;
         if (typeof id !== 'string') return undefined;
-        return history.addCall(id, nameOf('tool_search'), JSON.stringify(isJsonObject(args) ? args : {}));
+        return history.addCall(id, findFlatName('tool_search'), JSON.stringify(isJsonObject(args) ? args : {}));
       }
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const { call_id: id, output } = item as ResponsesToolOutput;
-        return addResult(id, partsOf(output, `${param}.output`), param);
+        return addResult(id, toParts(output, `${param}.output`), param);
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;
         if (typeof id !== 'string') return undefined;
-        return addResult(id, partsOf(describeFoundTools(tools ?? []), param), param);
+        return addResult(id, toParts(describeFoundTools(tools ?? []), param), param);
       }
       case 'additional_tools':
         return undefined;
@@ -82,13 +83,13 @@ export function responsesHistoryToChat(
   function addReasoning(item: ResponsesReasoning): void {
     const { text, sealed } = readReasoning(item, traits.unseal);
     history.addThought(text);
-    const isOfTarget = sealed?.['model'] === traits.model && sealed['origin'] === traits.origin;
-    const returned = isOfTarget ? readReturnedReasoning(sealed['returned']) : undefined;
+    const isFromSameModel = sealed?.['model'] === traits.model && sealed['origin'] === traits.origin;
+    const returned = isFromSameModel ? readReturnedReasoning(sealed['returned']) : undefined;
     if (returned) history.addReturned(returned);
   }
 
   function addMessage({ role, content }: ResponsesMessage, param: string): void {
-    const parts = partsOf(content, param);
+    const parts = toParts(content, param);
     switch (role) {
       case 'system':
       case 'developer':
@@ -112,8 +113,8 @@ export function responsesHistoryToChat(
     history.addResult(id, parts);
   }
 
-  function partsOf(content: ResponsesMessage['content'], param: string): ChatPart[] {
+  function toParts(content: ResponsesMessage['content'], param: string): ChatPart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
-    return content.map((part, at) => partToChat(part, `${param}[${at}]`, traits));
+    return content.map((part, index) => partToChat(part, `${param}[${index}]`, traits));
   }
 }

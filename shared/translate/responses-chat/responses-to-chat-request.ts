@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields, withoutRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
@@ -9,7 +9,7 @@ import { requestRules } from './field-rules.ts';
 import { responsesHistoryToChat } from './responses-history-to-chat.ts';
 import { responsesToolsToChat } from './responses-tools-to-chat.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 const sameNameFields = [
   'temperature',
@@ -28,17 +28,17 @@ const sameNameFields = [
 export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
   refuseFields(request);
-  const flat = flattenTools(request);
+  const flatTools = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
-    ...furtherFields(request),
+    ...copyUnruledFields(request),
     model: traits.model,
-    messages: responsesHistoryToChat(request, flat, traits),
+    messages: responsesHistoryToChat(request, flatTools, traits),
     // Every engine reads this field.
     ...(typeof limit === 'number' && { max_tokens: limit }),
-    ...responsesToolsToChat(request, flat),
+    ...responsesToolsToChat(request, flatTools),
     ...Object.fromEntries(
-      sameNameFields.flatMap((field) => (isGiven(request[field]) ? [[field, request[field]]] : [])),
+      sameNameFields.flatMap((field) => (isPresent(request[field]) ? [[field, request[field]]] : [])),
     ),
     ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
     ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
@@ -49,14 +49,16 @@ export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): J
 }
 
 function refuseFields(request: ResponsesRequest): void {
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
-    if (!isGiven(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInChat(field, what);
+    if (!isPresent(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
+    throw unsupportedInChat(field, feature);
   }
 }
 
-/** Returns the fields that request log probabilities. An upstream without log probabilities ignores the fields, or refuses them by name. */
+/**
+ * Returns the fields that request log probabilities. An upstream without log probabilities ignores these fields, or refuses them by name.
+ */
 function toLogprobFields({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
@@ -64,14 +66,13 @@ function toLogprobFields({ include, top_logprobs: top }: ResponsesRequest): Json
 }
 
 /**
- * Returns the fields without a rule, which are sent on unchanged. Engines have many fields of their own, and ignore or refuse unknown
- * fields.
+ * Copies the fields without a rule, which are sent unchanged. Engines have many fields of their own; they ignore or refuse unknown fields.
  */
-function furtherFields(request: ResponsesRequest): JsonObject {
-  return withoutRuledFields(request, fields);
+function copyUnruledFields(request: ResponsesRequest): JsonObject {
+  return omitRuledFields(request, fields);
 }
 
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 

@@ -22,24 +22,24 @@ export const responsesToChat: Translation = {
     return { body: writer.response, ending };
   },
   stream: (answerContext) => new ChatReader(answerContext, new ResponsesAnswerWriter(answerContext)),
-  pathOfAddress: findImagePath,
+  findUrlPath: findImagePath,
 };
 
 /**
  * Returns the JSON path of the first image with this URL in a Responses request, such as `input[0].content[1].image_url`; undefined if
  * there is no such image.
  */
-function findImagePath({ input }: JsonObject, address: string): string | undefined {
-  return findPathIn(input, 'input', address);
+function findImagePath({ input }: JsonObject, url: string): string | undefined {
+  return findPathIn(input, 'input', url);
 }
 
-function findPathIn(items: Json | undefined, path: string, address: string): string | undefined {
-  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+function findPathIn(items: Json | undefined, path: string, url: string): string | undefined {
+  for (const [index, item] of (Array.isArray(items) ? items : []).entries()) {
     if (!isJsonObject(item)) continue;
-    const here = `${path}[${at}]`;
-    if (item['image_url'] === address) return `${here}.image_url`;
+    const here = `${path}[${index}]`;
+    if (item['image_url'] === url) return `${here}.image_url`;
     const inside =
-      findPathIn(item['content'], `${here}.content`, address) ?? findPathIn(item['output'], `${here}.output`, address);
+      findPathIn(item['content'], `${here}.content`, url) ?? findPathIn(item['output'], `${here}.output`, url);
     if (inside !== undefined) return inside;
   }
   return undefined;

@@ -8,26 +8,26 @@ import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 
 /**
  * Translates the tools and the tool choice of a request to the chat format. Omits the choice if there are no tools, because engines refuse
- * it then. For the choice `allowed_tools`, offers only the allowed tools, because few engines know that choice.
- * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice of one; `invalid_request` for a choice of a
- * tool that is missing
+ * a choice without tools. For the choice `allowed_tools`, offers only the allowed tools, because few engines support that choice.
+ * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice of such a tool; `invalid_request` for a choice
+ * of a missing tool
  */
-export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
+export function responsesToolsToChat(request: ResponsesRequest, flatTools: FlatTools): JsonObject {
   const { tool_choice: toolChoice, parallel_tool_calls: parallel } = request;
-  refuseServerTools(flat);
-  const choice = flattenToolChoice(toolChoice, flat);
-  const named = readChosenNames(choice);
-  const unknown = named?.find((name) => !flat.called.has(name));
-  if (unknown !== undefined || (flat.tools.length === 0 && choice === 'required')) {
-    const reason = unknown === undefined ? 'it needs tools to choose from' : 'the request has no tool of this name';
+  refuseServerTools(flatTools);
+  const choice = flattenToolChoice(toolChoice, flatTools);
+  const chosenNames = readChosenNames(choice);
+  const unknownName = chosenNames?.find((name) => !flatTools.clientTools.has(name));
+  if (unknownName !== undefined || (flatTools.tools.length === 0 && choice === 'required')) {
+    const reason = unknownName === undefined ? 'it needs tools to choose from' : 'the request has no tool of this name';
     throw new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
   }
-  if (flat.tools.length === 0) return {};
-  const isAllowed = isJsonObject(choice) && choice.type === 'allowed_tools';
-  const offered = isAllowed ? flat.tools.filter(({ name }) => named?.includes(name)) : flat.tools;
+  if (flatTools.tools.length === 0) return {};
+  const limitsTools = isJsonObject(choice) && choice.type === 'allowed_tools';
+  const offered = limitsTools ? flatTools.tools.filter(({ name }) => chosenNames?.includes(name)) : flatTools.tools;
   return {
     tools: offered.map(translateTool),
-    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: isAllowed ? readMode(choice) : choice }),
+    ...(toolChoice !== undefined && toolChoice !== null && { tool_choice: limitsTools ? readMode(choice) : choice }),
     ...(parallel === false && { parallel_tool_calls: false }),
   };
 }
@@ -48,10 +48,10 @@ function readChosenNames(choice: ChatToolChoice): string[] | undefined {
   if (typeof choice === 'string') return undefined;
   const { allowed_tools: allowed } = choice;
   const tools = isJsonObject(allowed) && Array.isArray(allowed['tools']) ? allowed['tools'] : [choice];
-  return tools.map(nameOf);
+  return tools.map(readName);
 }
 
-function nameOf(tool: Json): string {
+function readName(tool: Json): string {
   const { function: fn } = tool as { function?: { name?: string } };
   return fn?.name ?? '';
 }

@@ -2,7 +2,7 @@ import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsSomething, typeOf } from '../conversation/requests-something.ts';
+import { requestsSomething, readType } from '../conversation/requests-something.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
@@ -11,8 +11,7 @@ import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
 /**
- * Fields that no CLI supports and that cannot be ignored, because the answer would be wrong without them. Requests with one of them are
- * refused.
+ * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.
  */
 const refusedFields: Readonly<Record<string, string>> = {
   top_logprobs: 'log probabilities',
@@ -21,9 +20,9 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a Responses request. Ignores the sampling parameters, because no CLI accepts them, and the thinking of earlier
- * turns.
- * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
+ * Reads the conversation of a Responses request. Ignores the sampling parameters, because no CLI accepts them. Also ignores the thinking of
+ * earlier turns.
+ * @throws RouterError `unsupported_parameter` that names a field that a CLI cannot serve
  */
 export function readResponsesConversation(request: ResponsesRequest, traits: ModelTraits): Conversation {
   refuseFields(request);
@@ -33,11 +32,11 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
   const system: string[] = typeof instructions === 'string' && instructions !== '' ? [instructions] : [];
   const turns: Turn<TurnBlock>[] = [];
   const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
-  for (const [at, item] of items.entries()) {
-    const message = findMessage(item, `input[${at}]`);
+  for (const [index, item] of items.entries()) {
+    const message = readMessage(item, `input[${index}]`);
     if (!message) continue;
     const { role, content } = message;
-    const blocks = toTurnBlocks(content, `input[${at}].content`, takesImages && role === 'user');
+    const blocks = toTurnBlocks(content, `input[${index}].content`, takesImages && role === 'user');
     if (role === 'user' || role === 'assistant') turns.push({ role, blocks });
     else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
   }
@@ -52,10 +51,10 @@ export function readResponsesConversation(request: ResponsesRequest, traits: Mod
 }
 
 /**
- * Returns an item that is a message; undefined for an item that a CLI does not need.
- * @throws RouterError `unsupported_parameter` for other items
+ * Returns the item if it is a message; undefined for an item that a CLI does not need.
+ * @throws RouterError `unsupported_parameter` for any other item
  */
-function findMessage(item: ResponsesItem, param: string): ResponsesMessage | undefined {
+function readMessage(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
     case undefined:
     case null:
@@ -81,18 +80,18 @@ function toTurnBlocks(content: ResponsesMessage['content'], param: string, takes
 /** Refuses the tools of a request, unless its tool choice is `none`. */
 function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
-  const { tools, hosted } = flattenTools(request);
+  const { tools, serverTools } = flattenTools(request);
   if (tools.length > 0) throw unsupportedInChat('tools', 'tools of the client');
-  refuseServerTools({ tools, hosted });
+  refuseServerTools({ tools, serverTools });
 }
 
 function refuseFields(request: ResponsesRequest): void {
-  for (const [field, what] of Object.entries(refusedFields)) {
-    if (requestsSomething(request[field])) throw unsupportedInChat(field, what);
+  for (const [field, feature] of Object.entries(refusedFields)) {
+    if (requestsSomething(request[field])) throw unsupportedInChat(field, feature);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw unsupportedInChat('include', 'log probabilities');
   }
-  const type = typeOf(request.text?.format ?? undefined);
+  const type = readType(request.text?.format ?? undefined);
   if (type !== undefined && type !== 'text') throw unsupportedInChat('text.format', `the format '${type}'`);
 }

@@ -12,8 +12,8 @@ interface Message {
 
 /**
  * Arranges the items of a Responses client, which come one after the other, as turns of the `messages` format. Thinking, texts and calls of
- * the assistant become one turn. The results of these calls and the user's message after them become the next turn. The format requires the
- * results directly after the calls, so messages between calls and results wait until all calls have a result.
+ * the assistant become one turn. The results of these calls and the user's message after them become the next turn. The format requires
+ * results directly after their calls, so messages between calls and results wait until all calls have a result.
  */
 export class MessageTurns {
   /** System texts before the first turn. */
@@ -88,8 +88,8 @@ export class MessageTurns {
   }
 
   /**
-   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking. The turn of an answer
-   * that was cut off may do so.
+   * Closes the open turn. Removes thinking from its end, because the format refuses a turn that ends with thinking. Such a turn comes from
+   * an answer that was cut off.
    */
   #close(): void {
     const content = this.#openMessage?.content ?? [];
@@ -104,7 +104,7 @@ function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-/** Returns the text of content that is one text block without further fields; any other content unchanged. */
+/** Returns the text of content that is one plain text block; any other content unchanged. */
 export function simplifyContent(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

@@ -6,7 +6,8 @@ import { toDocumentBlock, toImageSource, isWebAddress } from '../upstreams/messa
 import { createCacheMark } from '../vocabulary/cache-mark.ts';
 
 /**
- * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the `messages` format refuses them.
+ * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the `messages` format refuses empty
+ * texts.
  * @param param path of the content, for errors
  * @throws RouterError `unsupported_parameter` for a content part that the `messages` format does not have
  */
@@ -16,8 +17,8 @@ export function responsesContentToBlocks(
 ): MessagesBlock[] {
   if (content === null || content === undefined || content === '') return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((part, at) => {
-    const block = partToBlock(part, `${param}[${at}]`);
+  return content.flatMap((part, index) => {
+    const block = partToBlock(part, `${param}[${index}]`);
     if (block.type === 'text' && block.text === '') return [];
     const { prompt_cache_breakpoint: mark } = part;
     return [isJsonObject(mark) ? { ...block, cache_control: createCacheMark(mark['ttl']) } : block];

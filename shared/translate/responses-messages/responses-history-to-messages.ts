@@ -18,25 +18,26 @@ import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 import { restoreThinkingBlock } from '../responses/sealed-thinking.ts';
 import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
- * Translates instructions and input. System and developer messages at the beginning become the system prompt, and later ones stay in their
- * place.
+ * Translates instructions and input to the system prompt and the messages of a `messages` request. System and developer messages at the
+ * beginning become the system prompt; later ones stay in their place.
  * @throws RouterError `unsupported_parameter` that names a part the `messages` format does not have
  */
 export function responsesHistoryToMessages(
   { instructions, input }: ResponsesRequest,
-  { nameOf }: Pick<FlatTools, 'nameOf'>,
+  { findFlatName }: Pick<FlatTools, 'findFlatName'>,
   traits: ModelTraits,
 ): TranslatedHistory {
   const turns = new MessageTurns();
   if (typeof instructions === 'string' && instructions !== '') turns.addSystem([{ type: 'text', text: instructions }]);
   if (typeof input === 'string') turns.addUser(responsesContentToBlocks(input, 'input'));
-  else for (const [at, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${at}]`);
+  else
+    for (const [index, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
   return turns.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -51,29 +52,29 @@ export function responsesHistoryToMessages(
       }
       case 'function_call': {
         const { call_id: id, name, namespace, arguments: text } = item as ResponsesFunctionCall;
-        return addCall(id, nameOf(name, namespace), toolInput(text));
+        return addCall(id, findFlatName(name, namespace), parseToolInput(text));
       }
       case 'custom_tool_call': {
         const { call_id: id, name, namespace, input: text } = item as ResponsesCustomCall;
-        return addCall(id, nameOf(name, namespace), { [inputArgument]: text });
+        return addCall(id, findFlatName(name, namespace), { [inputArgument]: text });
       }
       case 'tool_search_call': {
         const { call_id: id, arguments: args } = item as ResponsesToolSearchCall;
         if (typeof id !== 'string') return undefined;
-        return addCall(id, nameOf('tool_search'), isJsonObject(args) ? args : {});
+        return addCall(id, findFlatName('tool_search'), isJsonObject(args) ? args : {});
       }
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const { call_id: id, output } = item as ResponsesToolOutput;
         return turns.addResult(
-          messagesToolId(id),
+          toMessagesToolId(id),
           simplifyContent(responsesContentToBlocks(output, `${param}.output`)),
         );
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;
         if (typeof id !== 'string') return undefined;
-        return turns.addResult(messagesToolId(id), describeFoundTools(tools ?? []));
+        return turns.addResult(toMessagesToolId(id), describeFoundTools(tools ?? []));
       }
       case 'additional_tools':
         return undefined;
@@ -97,7 +98,7 @@ export function responsesHistoryToMessages(
   }
 
   function addCall(id: string, name: string, input: JsonObject): void {
-    turns.addCall({ type: 'tool_use', id: messagesToolId(id), name, input });
+    turns.addCall({ type: 'tool_use', id: toMessagesToolId(id), name, input });
   }
 }
 

@@ -1,22 +1,23 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields, withoutRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { generationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
-import { type ThinkingRequest, thinkingForChat } from '../vocabulary/thinking.ts';
+import { createGenerationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
+import { type ThinkingRequest, readChatThinking } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
 import { addCacheMarks } from './add-cache-marks.ts';
 import { responsesHistoryToMessages } from './responses-history-to-messages.ts';
 import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 /**
- * Limit of output tokens if the client sets none, by which the Responses format means as many as the model can generate. The `messages`
- * format requires a limit, and thinking counts towards it. A higher limit would be refused for a long input by upstreams that add both.
+ * Limit of output tokens for a client that sets no limit. In the Responses format, no limit means as many tokens as the model can generate.
+ * The `messages` format requires a limit, and thinking counts towards it. Some upstreams add input and limit, and would refuse a higher
+ * limit for a long input.
  */
 const defaultMaxTokens = 32_000;
 
@@ -27,11 +28,11 @@ const defaultMaxTokens = 32_000;
 export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
   refuseFields(request);
-  const flat = flattenTools(request);
-  const history = responsesHistoryToMessages(request, flat, traits);
+  const flatTools = flattenTools(request);
+  const history = responsesHistoryToMessages(request, flatTools, traits);
   if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
-  const tools = responsesToolsToMessages(request, flat, traits);
-  addCacheMarks(history, request, flat.tools.length > 0);
+  const tools = responsesToolsToMessages(request, flatTools, traits);
+  addCacheMarks(history, request, flatTools.tools.length > 0);
   const generation = {
     maxTokens: request.max_output_tokens ?? (traits.maxOutput && Math.min(traits.maxOutput, defaultMaxTokens)),
     thinking: readThinking(request),
@@ -41,39 +42,40 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
-    ...furtherFields(request),
+    ...copyUnruledFields(request),
     model: traits.model,
     ...(history.system.length > 0 && { system: simplifySystem(history.system) }),
     messages: history.messages,
     ...tools,
-    ...generationFields(generation, tools, traits),
+    ...createGenerationFields(generation, tools, traits),
     ...(request.stream === true && { stream: true }),
   };
 }
 
 function refuseFields(request: ResponsesRequest): void {
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, feature);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw unsupportedInChat('include', 'log probabilities');
   }
 }
 
-/** Returns the fields without a rule, which are sent on unchanged. The upstream refuses those that it does not know. */
-function furtherFields(request: ResponsesRequest): JsonObject {
-  return withoutRuledFields(request, fields);
+/** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */
+function copyUnruledFields(request: ResponsesRequest): JsonObject {
+  return omitRuledFields(request, fields);
 }
 
 /**
- * Returns the thinking settings. They ask for the text of the thinking, which some models show only then, if the client wants a summary.
+ * Returns the thinking settings. If the client wants a summary, the settings request the text of the thinking, which some models otherwise
+ * hide.
  */
 function readThinking(request: ResponsesRequest): ThinkingRequest | undefined {
-  const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
-  const shows = typeof request.reasoning?.summary === 'string';
-  if (thinking?.thinking.type !== 'adaptive' || !shows) return thinking;
+  const thinking = readChatThinking({ reasoning: request.reasoning ?? undefined });
+  const wantsSummary = typeof request.reasoning?.summary === 'string';
+  if (thinking?.thinking.type !== 'adaptive' || !wantsSummary) return thinking;
   return { ...thinking, thinking: { ...thinking.thinking, display: 'summarized' } };
 }
 

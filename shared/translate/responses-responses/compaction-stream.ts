@@ -8,8 +8,8 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 const compactionItem = /"type"\s*:\s*"compaction"/;
 
 /**
- * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the answer then contains a
- * `compaction` item, the upstream's events are sent. Otherwise the text of the answer, which is a summary, becomes a `compaction` item.
+ * Relays the answer to a request that compacts its conversation. Holds the answer back until its end. If the answer contains a `compaction`
+ * item, sends the upstream's events. Otherwise the text of the answer is a summary and becomes a `compaction` item.
  */
 export class CompactionStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -19,7 +19,7 @@ export class CompactionStream implements StreamTranslation {
   #heldEvents = '';
   #hasCompactionItem = false;
 
-  /** @param relay the translation that answers to other requests get */
+  /** @param relay the translation for answers to all other requests */
   constructor(answerContext: AnswerContext, relay: StreamTranslation) {
     this.#answerContext = answerContext;
     this.#relay = relay;
@@ -67,7 +67,10 @@ function writeNothing(): string {
   return '';
 }
 
-/** Returns the text of an output, which is the summary by an upstream that does not compact; undefined if it has a `compaction` item. */
+/**
+ * Returns the summary by an upstream that does not compact: the text of its output. Returns undefined for an output with a `compaction`
+ * item.
+ */
 export function readSummary(output: readonly Json[]): string | undefined {
   if (output.some((item) => isJsonObject(item) && item['type'] === 'compaction')) return undefined;
   return toPieces(output)

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerContext } from '../translation.ts';
 import { readArguments, readThinkingText } from '../upstreams/responses/item-pieces.ts';
-import { withRequiredFields } from './required-fields.ts';
+import { addRequiredFields } from './required-fields.ts';
 
 export type TypedEvent = JsonObject & { type: string };
 
@@ -13,12 +13,12 @@ interface OpenItem {
   isDone: boolean;
 }
 
-/** Matches the events about a content part of an item. Other events with an `item_id` are about the item itself. */
+/** Matches the events about a content part of an item. Other events with an `item_id` concern the item itself. */
 const contentEvents = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
 const summaryEvents = /^response\.reasoning_summary/;
 
 /**
- * Completes the events of a server, such as llama-server, that leaves out fields and events by which clients assemble answers. Adds the
+ * Completes the events of a server that leaves out fields and events that clients need to assemble answers, such as llama-server. Adds the
  * numbers of events, items and parts, the beginning and end of reasoning text, the end of arguments, and most of the response object.
  */
 export class EventCompletion {
@@ -34,28 +34,28 @@ export class EventCompletion {
   complete(event: JsonObject): TypedEvent[] {
     const { type, item, response } = event;
     if (isJsonObject(response))
-      return [this.#addNumber({ ...event, response: withRequiredFields(response, this.#answerContext) })];
+      return [this.#addNumber({ ...event, response: addRequiredFields(response, this.#answerContext) })];
     if (type === 'response.output_item.added' && isJsonObject(item)) {
       const index = this.#items.size;
       this.#items.set(item['id'], { index, hasPart: false, isDone: false });
       return [this.#addNumber({ ...event, output_index: index })];
     }
     if (type === 'response.output_item.done' && isJsonObject(item)) return this.#endItem(event, item);
-    const open = this.#items.get(event['item_id']);
-    if (!open || typeof type !== 'string') return [this.#addNumber(event)];
-    const begin = type === 'response.reasoning_text.delta' ? this.#beginReasoning(event, open) : [];
-    open.isDone = type.endsWith('.done');
-    return [...begin, this.#addNumber(this.#addPlace(event, type, open))];
+    const openItem = this.#items.get(event['item_id']);
+    if (!openItem || typeof type !== 'string') return [this.#addNumber(event)];
+    const begin = type === 'response.reasoning_text.delta' ? this.#beginReasoning(event, openItem) : [];
+    openItem.isDone = type.endsWith('.done');
+    return [...begin, this.#addNumber(this.#addPlace(event, type, openItem))];
   }
 
-  #beginReasoning({ item_id: id }: JsonObject, open: OpenItem): TypedEvent[] {
-    if (open.hasPart) return [];
-    open.hasPart = true;
+  #beginReasoning({ item_id: id }: JsonObject, openItem: OpenItem): TypedEvent[] {
+    if (openItem.hasPart) return [];
+    openItem.hasPart = true;
     const part = { type: 'reasoning_text', text: '' };
     return [
       this.#createEvent('response.content_part.added', {
         item_id: id,
-        output_index: open.index,
+        output_index: openItem.index,
         content_index: 0,
         part,
       }),
@@ -64,21 +64,21 @@ export class EventCompletion {
 
   #endItem(event: JsonObject, item: JsonObject): TypedEvent[] {
     const id = item['id'];
-    const open = this.#items.get(id);
-    const place = { item_id: id, output_index: open?.index ?? 0 };
-    const done = this.#findMissingEnds(open, item).map(([type, fields]) =>
+    const openItem = this.#items.get(id);
+    const place = { item_id: id, output_index: openItem?.index ?? 0 };
+    const done = this.#findMissingEnds(openItem, item).map(([type, fields]) =>
       this.#createEvent(type, { ...place, ...fields }),
     );
-    return [...done, this.#addNumber({ ...event, output_index: open?.index ?? 0 })];
+    return [...done, this.#addNumber({ ...event, output_index: openItem?.index ?? 0 })];
   }
 
   /** Returns the events that end an item's text or arguments if the server sent none. */
-  #findMissingEnds(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
-    if (!open || open.isDone) return [];
+  #findMissingEnds(openItem: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
+    if (!openItem || openItem.isDone) return [];
     if (item['type'] === 'function_call') {
       return [['response.function_call_arguments.done', { name: item['name'], arguments: readArguments(item) }]];
     }
-    if (item['type'] !== 'reasoning' || !open.hasPart) return [];
+    if (item['type'] !== 'reasoning' || !openItem.hasPart) return [];
     const text = readThinkingText(item);
     return [
       ['response.reasoning_text.done', { content_index: 0, text }],

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { AnswerContext } from '../translation.ts';
 
-/** Fields of every response object that some servers leave out, with the values that they have if they are not set. */
-const optionalFields: JsonObject = {
+/** Required fields of a response object that some servers leave out, with the values of unset fields. */
+const unsetFields: JsonObject = {
   completed_at: null,
   error: null,
   incomplete_details: null,
@@ -12,15 +12,15 @@ const optionalFields: JsonObject = {
 };
 
 /**
- * Returns a response object with the fields that the format requires. Servers that do not repeat the request's fields in the object leave
- * most required fields out, which makes clients' parsers fail. An object with `tools` counts as complete and is returned unchanged.
+ * Adds the fields that the format requires to a response object. Servers that do not repeat the request's fields leave most required fields
+ * out, and clients' parsers then fail. An object with `tools` counts as complete and is returned unchanged.
  */
-export function withRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
+export function addRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
   if (response['tools'] !== undefined) return response;
   const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : readRepeatedFields({});
   const { usage } = response;
   return {
-    ...optionalFields,
+    ...unsetFields,
     created_at: created,
     model,
     ...repeated,

@@ -7,15 +7,15 @@ import type { Ending, AnswerContext } from '../translation.ts';
 import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
-import { withMarks } from '../upstreams/responses/encrypted-mark.ts';
+import { addMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { readSummary } from './compaction-stream.ts';
-import { withRequiredFields } from './required-fields.ts';
-import { routerFields } from './router-fields.ts';
+import { addRequiredFields } from './required-fields.ts';
+import { createRouterFields } from './router-fields.ts';
 
 /**
- * Returns the answer of a Responses upstream for a Responses client. Changes only the fields that identify the answer, and the fields about
- * stored responses. Encrypted content gets the upstream's mark. If the upstream was asked for a summary because it does not compact, the
- * summary becomes a `compaction` item.
+ * Converts the answer of a Responses upstream for a Responses client. Changes only the fields that identify the answer, and the fields
+ * about stored responses. Encrypted content gets the upstream's mark. An upstream that does not compact was asked for a summary, which
+ * becomes a `compaction` item.
  * @throws RouterError with the error of a failed response; `upstream_failed` if the body is not a response
  */
 export function responsesToResponsesReply(
@@ -26,7 +26,7 @@ export function responsesToResponsesReply(
   if (failure) throw failure;
   const { output } = body;
   if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
-  const response = withRequiredFields(body, answerContext);
+  const response = addRequiredFields(body, answerContext);
   const usage = fillUsage(readResponsesUsage(body), {
     prompt: answerContext.promptTokens,
     completion: () => estimateTokens(JSON.stringify(output)),
@@ -34,7 +34,10 @@ export function responsesToResponsesReply(
   const ending = { usage, finishReason: readResponseFinishReason(body, output.some(isToolCall)) };
   const summary = answerContext.recalled?.['compacts'] === true ? readSummary(output) : undefined;
   if (summary === undefined)
-    return { body: withMarks({ ...response, ...routerFields(response, answerContext) }, answerContext.origin), ending };
+    return {
+      body: addMarks({ ...response, ...createRouterFields(response, answerContext) }, answerContext.origin),
+      ending,
+    };
   const answer = new ResponsesAnswerWriter(answerContext);
   answer.addText(summary);
   answer.finish(ending);

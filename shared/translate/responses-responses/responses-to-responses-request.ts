@@ -2,24 +2,25 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, withFunctionCallsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { ruledFields } from '../field-rule.ts';
+import { collectRuledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { withoutMarks } from '../upstreams/responses/encrypted-mark.ts';
+import { removeMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { requestRules } from './field-rules.ts';
 
-const fields = ruledFields(requestRules);
+const fields = collectRuledFields(requestRules);
 
 /**
- * Matches the ids of items that this router has written, including items of later turns of one answer. The upstream does not know such ids.
+ * Matches the ids of items that this router has written, including items of later turns of one answer. These ids are unknown to the
+ * upstream.
  */
 const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
- * Returns the upstream's request for a Responses client's request. Changes only the model's name, the fields about stored responses, and
+ * Converts a Responses client's request for a Responses upstream. Changes only the model's name, the fields about stored responses, and
  * content that only this router or another upstream can read. The router stores responses itself, so the upstream stores none. An upstream
  * that can encrypt its thinking is asked for encrypted thinking, so that a later request can continue the thinking of a stored response.
  * Hosted calls that the router has run become function calls. An upstream that does not compact conversations is asked for a summary.
@@ -41,8 +42,8 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
     ...request,
     model: traits.model,
     ...(Array.isArray(input) && {
-      input: withFunctionCallsAt(input, undefined, isOwnHostedItem).flatMap(([at, item]) =>
-        toUpstreamItem(item, traits, `input[${at}]`),
+      input: withFunctionCallsAt(input, undefined, isOwnHostedItem).flatMap(([index, item]) =>
+        toUpstreamItem(item, traits, `input[${index}]`),
       ),
     }),
     store: false,
@@ -50,19 +51,19 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
   };
 }
 
-/** Refuses conversations and prompts that the upstream stores, because they belong to everybody who uses the router's account there. */
+/** Refuses conversations and prompts that the upstream stores. They belong to all users of the router's account there. */
 function refuseFields(request: JsonObject, { takesPrompts }: ModelTraits): void {
-  for (const [field, what] of fields.refused) {
+  for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (field === 'prompt' && takesPrompts === true) continue;
-    if (value !== undefined && value !== null && value !== false) throw unsupportedInChat(field, what);
+    if (value !== undefined && value !== null && value !== false) throw unsupportedInChat(field, feature);
   }
 }
 
 function toUpstreamItem(item: ResponsesItem, traits: ModelTraits, param: string): ResponsesItem[] {
   switch (item.type) {
     case 'item_reference':
-      // The input already contains the item that the reference names.
+      // The input already contains the referenced item.
       return [];
     case 'reasoning':
       return toUpstreamReasoning(item as ResponsesReasoning, traits);
@@ -72,29 +73,29 @@ function toUpstreamItem(item: ResponsesItem, traits: ModelTraits, param: string)
 }
 
 /**
- * Returns an item other than thinking as the upstream can read it. The upstream cannot read content that another upstream has encrypted:
- * a summary with such content is refused, and any other item with such content is left out.
+ * Converts an item other than thinking for the upstream, which cannot read content that another upstream has encrypted. Refuses a summary
+ * with such content, and drops any other item with such content.
  */
 function toUpstreamOther(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
-  const own = withoutMarks(item, origin);
-  if (own) return [withoutOwnId(own)];
+  const readableItem = removeMarks(item, origin);
+  if (readableItem) return [removeOwnId(readableItem)];
   if (item.type !== 'compaction') return [];
   const message = `${param} is a summary that another upstream has encrypted: the model that serves this request cannot read it.`;
   throw new RouterError('invalid_request', message, { param: `${param}.encrypted_content` });
 }
 
 /**
- * Returns thinking as the upstream can read it. Thinking that the upstream has encrypted is sent unchanged. Thinking that this router has
- * sealed, or that has another upstream's mark, comes from another upstream: only its text is sent, which open models read. Thinking without
+ * Converts thinking for the upstream. Thinking that this upstream has encrypted is sent unchanged. Thinking that this router has sealed, or
+ * that has the mark of another upstream, comes from another upstream: only its text is sent, which open models read. Thinking without
  * encrypted content and without text is dropped.
  */
 function toUpstreamReasoning(reasoning: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
-  const item = withoutMarks(reasoning, origin) ?? withoutEncrypted(reasoning);
+  const item = removeMarks(reasoning, origin) ?? removeEncrypted(reasoning);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
   if (!isSealed) {
-    const says = (typeof encrypted === 'string' && encrypted !== '') || (content ?? []).length > 0;
-    return says ? [withoutOwnId(item)] : [];
+    const hasContent = (typeof encrypted === 'string' && encrypted !== '') || (content ?? []).length > 0;
+    return hasContent ? [removeOwnId(item)] : [];
   }
   const { text } = readReasoning(item, unseal);
   if (text === '') return [];
@@ -102,12 +103,12 @@ function toUpstreamReasoning(reasoning: ResponsesReasoning, { unseal, origin }: 
 }
 
 /** Removes the encrypted content and the id of thinking from another upstream. */
-function withoutEncrypted(item: ResponsesReasoning): ResponsesReasoning {
+function removeEncrypted(item: ResponsesReasoning): ResponsesReasoning {
   const { encrypted_content: _, id: __, ...rest } = item;
   return rest;
 }
 
-function withoutOwnId(item: ResponsesItem): ResponsesItem {
+function removeOwnId(item: ResponsesItem): ResponsesItem {
   const { id, ...rest } = item;
   return typeof id === 'string' && ownItemId.test(id) ? rest : item;
 }

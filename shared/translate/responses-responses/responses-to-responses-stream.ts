@@ -11,24 +11,24 @@ import { endsStream, readEventType } from '../upstreams/responses/event-type.ts'
 import { readFailure, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
-import { routerFields, withRouterFields } from './router-fields.ts';
+import { createRouterFields, replaceRouterFields } from './router-fields.ts';
 
 const responseEvents = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
 
 /** Matches events that only open a stream or an item. */
 const openingEvents = /^(?:keepalive|response\.(?:created|queued|in_progress|content_part\.added))$/;
 
-/** Bytes of a delta event without its text. */
+/** Typical bytes of a delta event besides its text. */
 const deltaBytes = 150;
 
 /**
- * Relays a Responses upstream's stream to Responses clients. The data of every event is sent on unchanged, with two exceptions. In events
- * with the response object, the fields that identify the answer are replaced. Encrypted content gets the upstream's mark. Other events are
- * not parsed, unless the server leaves out fields that clients need.
+ * Relays a Responses upstream's stream to Responses clients. The data of every event is sent unchanged, with two exceptions. In events with
+ * the response object, the fields that identify the answer are replaced. Encrypted content gets the upstream's mark. Other events are
+ * parsed only if the server leaves out fields that clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
-  /** Completes the events of a server that leaves out fields. Undefined if the first event shows that the server does not. */
+  /** Completes the events of a server that leaves out fields. Undefined if the first event is complete. */
   #completion: EventCompletion | undefined;
   #hasStarted = false;
   #hasContent = false;
@@ -54,7 +54,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     else if (!openingEvents.test(type)) this.#hasContent = true;
     if (type.endsWith('.delta')) this.#outputBytes += Math.max(4, Buffer.byteLength(data) - deltaBytes);
     if (this.#completion) return this.#relayCompleted(parseUpstreamEvent(data));
-    // Data of several lines is written as one line, so that it stays one event.
+    // Data of several lines becomes one line, so that the data stays one event.
     return this.#writeEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
   }
 
@@ -67,8 +67,8 @@ export class ResponsesToResponsesStream implements StreamTranslation {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const failed = response['status'] === 'failed';
-    const finishReason = failed ? 'error' : readResponseFinishReason(response, this.#hasToolCalls);
+    const hasFailed = response['status'] === 'failed';
+    const finishReason = hasFailed ? 'error' : readResponseFinishReason(response, this.#hasToolCalls);
     return { text: '', ending: { usage, finishReason } };
   }
 
@@ -80,11 +80,12 @@ export class ResponsesToResponsesStream implements StreamTranslation {
 
   #readItem(item: JsonObject[string]): void {
     this.#hasToolCalls ||= isToolCall(item);
-    // A message is content once it has a text. Any other item counts as content at once: hidden thinking, for example, sends nothing more.
+    // A message becomes content with its first text. Any other item counts as content at once, because it may send nothing more, such as
+    // hidden thinking.
     this.#hasContent ||= isJsonObject(item) && item['type'] !== 'message';
   }
 
-  /** @throws RouterError for a response that failed before any of its content was sent */
+  /** @throws RouterError for a response that failed before any content was sent */
   #relayResponse(type: string, data: string): string {
     const event = parseUpstreamEvent(data);
     const response = isJsonObject(event['response']) ? event['response'] : {};
@@ -92,7 +93,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     if (endsStream(type))
       this.#lastResponse = type === 'response.failed' ? { ...response, status: 'failed' } : response;
     if (this.#completion) return this.#relayCompleted(event);
-    const changed = withRouterFields(data, event, routerFields(response, this.#answerContext));
+    const changed = replaceRouterFields(data, event, createRouterFields(response, this.#answerContext));
     return this.#writeEvent(type, changed.includes('\n') ? JSON.stringify(JSON.parse(changed)) : changed);
   }
 
@@ -108,7 +109,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   #setRouterFields(event: JsonObject): JsonObject {
     const { response } = event;
     return isJsonObject(response)
-      ? { ...event, response: { ...response, ...routerFields(response, this.#answerContext) } }
+      ? { ...event, response: { ...response, ...createRouterFields(response, this.#answerContext) } }
       : event;
   }
 }

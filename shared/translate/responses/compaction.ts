@@ -2,9 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
-import { summaryText } from '../vocabulary/summary-text.ts';
+import { writeSummaryText } from '../vocabulary/summary-text.ts';
 
-/** The message to the model in place of a `compaction_trigger`. */
+/** The message that asks the model for a summary, in place of a `compaction_trigger`. */
 const summaryInstruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.
 Say what the user wants, in their own words where they matter, what was decided and why, what was done with which files,
 commands and results, what failed, and what remains to be done next. Keep names, paths, numbers and identifiers exact.
@@ -12,32 +12,34 @@ Call no tool, and answer with the summary alone.`;
 
 /** Whether a request asks for a summary of its conversation. The answer to such a request is one `compaction` item. */
 export function requestsCompaction({ input }: JsonObject): boolean {
-  return Array.isArray(input) && input.some((item) => typeOf(item) === 'compaction_trigger');
+  return Array.isArray(input) && input.some((item) => readType(item) === 'compaction_trigger');
 }
 
 /**
- * Returns the item that replaces a conversation in later requests, with the sealed summary of the conversation.
- * @throws RouterError `upstream_failed` if the summary is empty, `store_unavailable` if there is no key to seal it
+ * Creates the item that replaces a conversation in later requests. It contains the sealed summary of the conversation.
+ * @throws RouterError `upstream_failed` if the summary is empty, `store_unavailable` if there is no key to seal the summary
  */
 export function createCompactionItem({ id, seal }: Pick<AnswerContext, 'id' | 'seal'>, summary: string): JsonObject {
   if (summary.trim() === '')
     throw new RouterError('upstream_failed', 'The model wrote no summary of the conversation.');
-  if (!seal) throw unknownSecretError('seals');
+  if (!seal) throw createUnknownSecretError('seals');
   const encrypted = seal(JSON.stringify({ summary }));
   return { id: id.replace(/^resp_|^/, 'cmp_'), type: 'compaction', encrypted_content: encrypted };
 }
 
 /**
- * Replaces the compaction items of a request by messages, for an upstream that does not know compaction items.
- * @throws RouterError `invalid_request` for a summary that was not sealed for this owner, or as `expandSummaries` does
+ * Replaces the compaction items of a request by messages, for an upstream without compaction items.
+ * @throws RouterError `invalid_request` for a summary that was not sealed for this owner; `store_unavailable` if the owner's key is missing
  */
 export function expandCompaction(request: JsonObject, unseal: ModelTraits['unseal']): JsonObject {
   const body = expandSummaries(request, unseal);
   const input = Array.isArray(body['input']) ? body['input'] : [];
-  const at = input.findIndex((item) => typeOf(item) === 'compaction');
-  if (at >= 0) throw unverifiedError(`input[${at}]`);
+  const index = input.findIndex((item) => readType(item) === 'compaction');
+  if (index >= 0) throw createUnverifiedError(`input[${index}]`);
   if (!requestsCompaction(body)) return body;
-  const items = input.map((item) => (typeOf(item) === 'compaction_trigger' ? userMessage(summaryInstruction) : item));
+  const items = input.map((item) =>
+    readType(item) === 'compaction_trigger' ? createUserMessage(summaryInstruction) : item,
+  );
   const { text: _, ...rest } = body;
   // The tools stay, because some upstreams refuse a history with calls of tools that are not offered.
   return { ...rest, input: items, ...(hasTools(body) && { tool_choice: 'none' }) };
@@ -49,11 +51,11 @@ export function expandCompaction(request: JsonObject, unseal: ModelTraits['unsea
  */
 export function expandSummaries(body: JsonObject, unseal: ModelTraits['unseal']): JsonObject {
   const { input } = body;
-  if (!Array.isArray(input) || !input.some((item) => typeOf(item) === 'compaction')) return body;
-  if (!unseal) throw unknownSecretError('opens');
+  if (!Array.isArray(input) || !input.some((item) => readType(item) === 'compaction')) return body;
+  if (!unseal) throw createUnknownSecretError('opens');
   const items = input.map((item) => {
-    const summary = typeOf(item) === 'compaction' ? unsealSummary(item, unseal) : undefined;
-    return summary === undefined ? item : userMessage(summaryText(summary));
+    const summary = readType(item) === 'compaction' ? unsealSummary(item, unseal) : undefined;
+    return summary === undefined ? item : createUserMessage(writeSummaryText(summary));
   });
   return { ...body, input: items };
 }
@@ -65,14 +67,14 @@ function unsealSummary(item: unknown, unseal: NonNullable<ModelTraits['unseal']>
   return isJsonObject(summary) && typeof summary['summary'] === 'string' ? summary['summary'] : undefined;
 }
 
-/** Returns the error for a missing secret. A process that started while Redis was unreachable does not have the secret yet. */
-function unknownSecretError(does: 'seals' | 'opens'): RouterError {
-  return new RouterError('store_unavailable', `The secret that ${does} the summary is not known yet.`, {
+/** Creates the error for a missing secret. A process that starts while Redis is unreachable gets the secret later. */
+function createUnknownSecretError(action: 'seals' | 'opens'): RouterError {
+  return new RouterError('store_unavailable', `The secret that ${action} the summary is not known yet.`, {
     retryAfter: 2,
   });
 }
 
-function unverifiedError(param: string): RouterError {
+function createUnverifiedError(param: string): RouterError {
   return new RouterError(
     'invalid_request',
     `The encrypted content of ${param} could not be verified: this router has not made it for you, or its secret has changed.`,
@@ -82,13 +84,13 @@ function unverifiedError(param: string): RouterError {
 
 function hasTools({ tools, input }: JsonObject): boolean {
   if (Array.isArray(tools) && tools.length > 0) return true;
-  return Array.isArray(input) && input.some((item) => typeOf(item) === 'additional_tools');
+  return Array.isArray(input) && input.some((item) => readType(item) === 'additional_tools');
 }
 
-function userMessage(text: string): JsonObject {
+function createUserMessage(text: string): JsonObject {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
-function typeOf(item: unknown): string | undefined {
+function readType(item: unknown): string | undefined {
   return isJsonObject(item) && typeof item['type'] === 'string' ? item['type'] : undefined;
 }

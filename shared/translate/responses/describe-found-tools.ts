@@ -2,7 +2,7 @@ import type { ResponsesTool } from '#shared/formats/responses/request.ts';
 import { flattenTools } from './flatten-tools.ts';
 
 /**
- * Returns the text that the model gets as the result of the client's tool search: the names of the found tools. The tools themselves are
+ * Returns the names of the tools that the client's tool search has found, as the search result for the model. The tools themselves are
  * offered together with the tools of the request.
  */
 export function describeFoundTools(found: readonly ResponsesTool[]): string {

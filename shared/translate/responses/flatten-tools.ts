@@ -6,10 +6,10 @@ import type {
   ResponsesRequest,
   ResponsesTool,
 } from '#shared/formats/responses/request.ts';
-import { distinctToolName, flatToolName } from './flat-tool-name.ts';
+import { distinctToolName, createFlatToolName } from './flat-tool-name.ts';
 import { inputArgument } from './input-unwrapper.ts';
 
-/** The type and names by which calls refer to a client's tool. */
+/** A client's tool, with the type and names that calls refer to. */
 export interface CalledTool extends JsonObject {
   type: 'function' | 'custom' | 'tool_search';
   name: string;
@@ -24,7 +24,7 @@ export interface FlatTool {
   strict: boolean | undefined;
 }
 
-/** A tool that runs on the server, so that no function can replace it. */
+/** A tool that runs on the server. No function can replace it. */
 export interface ServerTool {
   tool: JsonObject & { type: string };
   /** The path in the request, such as `tools[2]`. */
@@ -33,11 +33,11 @@ export interface ServerTool {
 
 export interface FlatTools {
   tools: FlatTool[];
-  /** The client's tool for each name in `tools`. */
-  called: ReadonlyMap<string, CalledTool>;
-  hosted: ServerTool[];
+  /** The client's tools by the names in `tools`. */
+  clientTools: ReadonlyMap<string, CalledTool>;
+  serverTools: ServerTool[];
   /** Returns the name of the function that replaces a tool, even if the request does not offer the tool. */
-  nameOf: (name: string, namespace?: string | null) => string;
+  findFlatName: (name: string, namespace?: string | null) => string;
 }
 
 const noParameters: JsonObject = { type: 'object', properties: {} };
@@ -46,24 +46,25 @@ const noParameters: JsonObject = { type: 'object', properties: {} };
 const toolSearchName = 'tool_search';
 
 /**
- * Collects all tools that a request offers in one list of functions: the tools in `tools`, in groups (namespaces), and in items of the
- * input. A custom tool becomes a function with one string. If a tool is offered twice, its last definition counts.
+ * Collects all tools that a request offers in one list of functions. The tools are in `tools`, in groups (namespaces), and in items of the
+ * input. A custom tool becomes a function with one string. If a tool is offered twice, the last definition counts.
  */
 export function flattenTools(request: ResponsesRequest): FlatTools {
   const tools = new Map<string, FlatTool>();
-  const called = new Map<string, CalledTool>();
+  const clientTools = new Map<string, CalledTool>();
   const names = new Map<string, string>();
-  const hosted: ServerTool[] = [];
+  const serverTools: ServerTool[] = [];
 
-  for (const [at, tool] of (request.tools ?? []).entries()) add(tool, `tools[${at}]`);
+  for (const [index, tool] of (request.tools ?? []).entries()) add(tool, `tools[${index}]`);
   const items = Array.isArray(request.input) ? request.input : [];
-  for (const [at, item] of items.entries()) {
+  for (const [index, item] of items.entries()) {
     if (item.type !== 'additional_tools' && item.type !== 'tool_search_output') continue;
-    const { tools: more } = item as { tools?: unknown };
-    if (!Array.isArray(more)) continue;
-    for (const [position, tool] of (more as ResponsesTool[]).entries()) add(tool, `input[${at}].tools[${position}]`);
+    const { tools: furtherTools } = item as { tools?: unknown };
+    if (!Array.isArray(furtherTools)) continue;
+    for (const [position, tool] of (furtherTools as ResponsesTool[]).entries())
+      add(tool, `input[${index}].tools[${position}]`);
   }
-  return { tools: [...tools.values()], called, hosted, nameOf };
+  return { tools: [...tools.values()], clientTools, serverTools, findFlatName };
 
   function add(tool: ResponsesTool, param: string, namespace?: string): void {
     switch (tool.type) {
@@ -77,39 +78,39 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
         );
       case 'namespace': {
         const { name, tools: members } = tool as ResponsesNamespace;
-        for (const [at, member] of (members ?? []).entries()) add(member, `${param}.tools[${at}]`, name);
+        for (const [index, member] of (members ?? []).entries()) add(member, `${param}.tools[${index}]`, name);
         return undefined;
       }
       case 'tool_search':
-        // The client runs this search. A search that runs on the server needs a server that supports it.
+        // The client runs this search. Any other search must run on the server.
         if (tool['execution'] !== 'client') break;
         return putTool({ type: 'tool_search', name: toolSearchName }, undefined, (name) =>
           flattenFunction({ ...(tool as JsonObject), type: 'function', name: toolSearchName }, name),
         );
     }
-    hosted.push({ tool, param });
+    serverTools.push({ tool, param });
     return undefined;
   }
 
   function putTool(tool: CalledTool, namespace: string | undefined, flat: (name: string) => FlatTool): void {
-    const key = keyOf(tool.name, namespace);
+    const key = createKey(tool.name, namespace);
     const name = names.get(key) ?? findFreeName(tool.name, namespace);
     names.set(key, name);
-    called.set(name, namespace === undefined ? tool : { ...tool, namespace });
+    clientTools.set(name, namespace === undefined ? tool : { ...tool, namespace });
     tools.set(name, flat(name));
   }
 
   function findFreeName(name: string, namespace: string | undefined): string {
-    const flat = flatToolName(name, namespace);
+    const flat = createFlatToolName(name, namespace);
     return tools.has(flat) ? distinctToolName(flat, name, namespace) : flat;
   }
 
-  function nameOf(name: string, namespace?: string | null): string {
-    return names.get(keyOf(name, namespace)) ?? flatToolName(name, namespace ?? undefined);
+  function findFlatName(name: string, namespace?: string | null): string {
+    return names.get(createKey(name, namespace)) ?? createFlatToolName(name, namespace ?? undefined);
   }
 }
 
-function keyOf(name: string, namespace: string | null | undefined): string {
+function createKey(name: string, namespace: string | null | undefined): string {
   return JSON.stringify([namespace ?? '', name]);
 }
 
@@ -118,7 +119,7 @@ function flattenFunction({ description, parameters, strict }: ResponsesFunctionT
   return { name, description: description ?? undefined, parameters: schema, strict: strict ?? undefined };
 }
 
-/** Returns the function for a custom tool. A schema cannot enforce a grammar, so the description contains the grammar. */
+/** Creates the function for a custom tool. The description contains the grammar, because a schema cannot enforce it. */
 export function flattenCustomTool({ description, format }: ResponsesCustomTool, name: string): FlatTool {
   const { syntax, definition } = format ?? {};
   const grammar =

@@ -10,8 +10,8 @@ const hostedCalls: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an item of this type belongs to a call that a server has run for an earlier answer. Other upstreams do not need the item, because
- * the text of that answer contains the outcome.
+ * Whether an item of this type belongs to a call that a server has run for an earlier answer. Upstreams do not need such an item, because
+ * the text of the earlier answer contains the outcome.
  */
 export function isHostedCall(type: string): boolean {
   return hostedCalls.has(type);

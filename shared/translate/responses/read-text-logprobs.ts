@@ -2,32 +2,32 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
  * Returns the log probabilities of a text in a chat upstream's choice, in the Responses format. Some engines report thinking, text and
- * calls in one list; only the tokens of the text are returned.
+ * calls in one list. Returns only the tokens of the text.
  * @param logprobs `choices[].logprobs` of an answer or a chunk
  */
 export function readTextLogprobs(logprobs: Json | undefined, text: string): JsonObject[] {
   const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(content) || text === '') return [];
   const entries = content.filter(isJsonObject);
-  const [start, end] = findTokenRange(entries.map(tokenOf), text) ?? [0, 0];
+  const [start, end] = findTokenRange(entries.map(readToken), text) ?? [0, 0];
   return entries.slice(start, end).map(toResponsesLogprob);
 }
 
 /**
- * Returns the range of tokens that make up the text. If there are no other tokens, the range covers the whole list, because a token may be
- * less than a character.
+ * Returns the range of tokens that make up the text. Returns the whole list if the tokens are not longer than the text: the texts may
+ * differ then, because a token may be less than a character.
  */
 function findTokenRange(tokens: readonly string[], text: string): [number, number] | undefined {
-  const all = tokens.join('');
-  if (all.length <= text.length) return [0, tokens.length];
-  const begin = all.lastIndexOf(text);
+  const allTokens = tokens.join('');
+  if (allTokens.length <= text.length) return [0, tokens.length];
+  const begin = allTokens.lastIndexOf(text);
   if (begin === -1) return undefined;
-  let at = 0;
+  let position = 0;
   let start: number | undefined;
   for (const [index, token] of tokens.entries()) {
-    if (at === begin) start ??= index;
-    at += token.length;
-    if (start !== undefined && at >= begin + text.length) return [start, index + 1];
+    if (position === begin) start ??= index;
+    position += token.length;
+    if (start !== undefined && position >= begin + text.length) return [start, index + 1];
   }
   return undefined;
 }
@@ -42,10 +42,10 @@ function toResponsesLogprob(entry: JsonObject): JsonObject {
 
 function toProbability(entry: JsonObject): JsonObject {
   const { logprob, bytes } = entry;
-  const token = tokenOf(entry);
+  const token = readToken(entry);
   return { token, bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(token)], logprob: logprob ?? null };
 }
 
-function tokenOf({ token }: JsonObject): string {
+function readToken({ token }: JsonObject): string {
   return typeof token === 'string' ? token : '';
 }

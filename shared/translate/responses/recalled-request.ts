@@ -8,9 +8,9 @@ import { type CalledTool, flattenTools } from './flatten-tools.ts';
 export interface RecalledRequest extends JsonObject {
   /** The fields that the response object repeats. */
   repeated: JsonObject;
-  /** The client's tools by their flat names, which the upstream calls. */
+  /** The client's tools by their flat names. The upstream calls tools by these names. */
   tools: Record<string, CalledTool>;
-  /** Whether the thinking is also the summary of its item. */
+  /** Whether the summary of a reasoning item repeats its thinking. */
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
   sealsReasoning: boolean;
@@ -18,20 +18,20 @@ export interface RecalledRequest extends JsonObject {
   compacts: boolean;
 }
 
-/** Returns the fields of a request that its answer depends on, for `Translation.recall`. */
+/** Returns the fields of a request that the answer depends on, for `Translation.recall`. */
 export function toRecalledRequest(body: JsonObject): RecalledRequest {
   const request = body as ResponsesRequest;
   return {
     repeated: readRepeatedFields(request),
-    tools: Object.fromEntries(flattenTools(request).called),
+    tools: Object.fromEntries(flattenTools(request).clientTools),
     summarizes: typeof (request.reasoning?.summary ?? request.reasoning?.['generate_summary']) === 'string',
-    // A later request may refer to a stored answer, whose thinking must then be complete.
+    // A later request may refer to a stored answer. The thinking of the answer must then be complete.
     sealsReasoning: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
     compacts: requestsCompaction(body),
   };
 }
 
-/** Returns the recalled fields of a request. Without any, returns the fields of a request without settings. */
+/** Returns the recalled fields of a request; without any, the fields of a request without settings. */
 export function readRecalled(recalled: JsonObject | undefined): RecalledRequest {
   return (recalled as RecalledRequest | undefined) ?? toRecalledRequest({});
 }

@@ -2,13 +2,13 @@ import { unsupportedInChat } from '../unsupported.ts';
 import type { FlatTools, ServerTool } from './flatten-tools.ts';
 
 /**
- * Refuses the tools of a request that would run on the server, with two exceptions: a web search without access to the web, which searches
- * its vendor's cache, and a web search beside tools of the client. Codex offers one or the other in every request, depending on whether it
- * may use the network.
+ * Refuses the tools of a request that would run on the server. There are two exceptions: a web search without access to the web, which
+ * searches its vendor's cache, and a web search beside tools of the client. Codex sends one of these in every request, depending on whether
+ * it may use the network.
  * @throws RouterError `unsupported_parameter` that names the first refused tool
  */
-export function refuseServerTools({ hosted, tools }: Pick<FlatTools, 'hosted' | 'tools'>): void {
-  const refused = hosted.find(({ tool }) => !(isWebSearch(tool) && (isOffline(tool) || tools.length > 0)));
+export function refuseServerTools({ serverTools, tools }: Pick<FlatTools, 'serverTools' | 'tools'>): void {
+  const refused = serverTools.find(({ tool }) => !(isWebSearch(tool) && (isOffline(tool) || tools.length > 0)));
   if (refused) throw unsupportedInChat(`${refused.param}.type`, `tools of type '${refused.tool.type}'`);
 }
 

@@ -16,8 +16,8 @@ import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block
 import { findSealableFields } from './sealed-thinking.ts';
 
 /**
- * Writes one answer of the Responses format from the pieces of an upstream's answer, both as complete events and as the whole object. Items
- * follow one another. Pieces of a later item wait until the earlier items are complete.
+ * Writes one answer of the Responses format from the pieces of an upstream's answer. Writes both the events and the whole response object.
+ * Items follow one another: pieces of a later item wait until the earlier items are complete.
  */
 export class ResponsesAnswerWriter implements AnswerWriter {
   readonly #answerContext: AnswerContext;
@@ -25,14 +25,14 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   readonly #events = new ResponseEvents();
   readonly #writer: ResponsesBlockWriter;
   readonly #queue: BlockQueue<ResponsesBlockKind>;
-  /** Whether reasoning items carry content that only a later request of the owner can open. */
+  /** Whether reasoning items carry content that only later requests of the owner can open. */
   readonly #sealsReasoning: boolean;
   #hasContent = false;
   #searchCount = 0;
   #reasoningBytes = 0;
-  /** The text so far of an answer that becomes one `compaction` item; undefined for any other answer. */
+  /** The text so far, if the answer becomes one `compaction` item; undefined for any other answer. */
   #summary: string | undefined;
-  #last: JsonObject;
+  #response: JsonObject;
 
   constructor(answerContext: AnswerContext) {
     const recalled = readRecalled(answerContext.recalled);
@@ -47,20 +47,20 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       events: this.#events,
     });
     this.#queue = new BlockQueue(this.#writer);
-    this.#last = this.#createResponse({ status: 'in_progress' });
+    this.#response = this.#createResponse({ status: 'in_progress' });
   }
 
   get hasContent(): boolean {
     return this.#hasContent;
   }
 
-  /** The response object, which is complete after `finish`. */
+  /** The response object. It is complete after `finish`. */
   get response(): JsonObject {
-    return this.#last;
+    return this.#response;
   }
 
   begin(): string {
-    const response = this.#last;
+    const response = this.#response;
     return (
       this.#events.write('response.created', { response }) + this.#events.write('response.in_progress', { response })
     );
@@ -79,7 +79,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     this.#reasoningBytes += Buffer.byteLength(delta);
     if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
-    // A reasoning item ends once its sealed content is set.
+    // Sealed content ends a reasoning item.
     if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.appendBlock('reasoning');
     return this.#addToQueue('reasoning', delta);
   }
@@ -137,14 +137,14 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       this.#summary === undefined ? '' : this.addItem(createCompactionItem(this.#answerContext, this.#summary));
     const items = compaction + this.#queue.closeAll();
     const status = reason === undefined ? 'completed' : 'incomplete';
-    this.#last = this.#createResponse({
+    this.#response = this.#createResponse({
       status,
       output: this.#writer.output,
       usage: writeResponsesUsage(this.#estimateThinking(usage)),
       incompleteReason: reason,
       completed: status === 'completed' ? (this.#answerContext.now?.() ?? this.#answerContext.created) : undefined,
     });
-    return items + this.#events.write(`response.${status}`, { response: this.#last });
+    return items + this.#events.write(`response.${status}`, { response: this.#response });
   }
 
   #addLogprobs(logprobs: readonly JsonObject[]): void {

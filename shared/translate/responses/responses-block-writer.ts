@@ -20,31 +20,31 @@ export interface ResponsesWriterOptions {
 }
 
 export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
-  readonly #parts: ResponsesWriterOptions;
-  readonly #hex: string;
+  readonly #options: ResponsesWriterOptions;
+  readonly #answerHex: string;
   readonly output: JsonObject[] = [];
-  /** Content of blocks besides their text: for a block of kind `item` the item, for a reasoning block what is sealed in it. */
+  /** Content of blocks besides their text: the item of a block of kind `item`, or the value to seal in a reasoning block. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
   /** Log probabilities of text that is not written yet. */
   readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
   closingStatus: 'completed' | 'incomplete' = 'completed';
-  #open: OpenItem | undefined;
+  #openItem: OpenItem | undefined;
 
-  constructor(parts: ResponsesWriterOptions) {
-    this.#parts = parts;
-    this.#hex = parts.answerId.replace(/^[a-z]+_/, '');
+  constructor(options: ResponsesWriterOptions) {
+    this.#options = options;
+    this.#answerHex = options.answerId.replace(/^[a-z]+_/, '');
   }
 
   begin(block: ResponsesBlock): string {
-    this.#open = this.#createItem(block);
-    return this.#open.begin();
+    this.#openItem = this.#createItem(block);
+    return this.#openItem.begin();
   }
 
   addText(block: ResponsesBlock, text: string): string {
-    if (this.#logprobs.size === 0) return this.#open?.addText(text) ?? '';
+    if (this.#logprobs.size === 0) return this.#openItem?.addText(text) ?? '';
     const logprobs = this.#logprobs.get(block);
     this.#logprobs.delete(block);
-    return this.#open?.addText(text, logprobs) ?? '';
+    return this.#openItem?.addText(text, logprobs) ?? '';
   }
 
   addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
@@ -52,15 +52,15 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 
   close(block: ResponsesBlock): string {
-    if (!this.#open) return '';
-    const { events, item } = this.#open.close(this.closingStatus, this.carried.get(block));
+    if (!this.#openItem) return '';
+    const { events, item } = this.#openItem.close(this.closingStatus, this.carried.get(block));
     this.carried.delete(block);
     this.output.push(item);
     return events;
   }
 
   #createItem(block: ResponsesBlock): OpenItem {
-    const { recalled, seal } = this.#parts;
+    const { recalled, seal } = this.#options;
     switch (block.kind) {
       case 'text':
       case 'refusal':
@@ -81,18 +81,21 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
 
   #createEvents(prefix: string): ItemEvents {
     const position = this.output.length;
-    const id = `${prefix}_${this.#hex}_${position}`;
+    const id = `${prefix}_${this.#answerHex}_${position}`;
     const place = `"item_id":${JSON.stringify(id)},"output_index":${position}`;
     return {
       id,
-      writeItem: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
-      write: (type, fields) => this.#parts.events.write(type, { item_id: id, output_index: position, ...fields }),
-      writeText: (type, fields) => this.#parts.events.writeText(type, `${place},${fields}`),
+      writeItem: (type, item) => this.#options.events.write(type, { output_index: position, item }),
+      write: (type, fields) => this.#options.events.write(type, { item_id: id, output_index: position, ...fields }),
+      writeText: (type, fields) => this.#options.events.writeText(type, `${place},${fields}`),
     };
   }
 }
 
-/** Returns the client's tool with this flat name. A model may call a tool that the client did not offer, which counts as a function. */
+/**
+ * Returns the client's tool with this flat name. A tool that the client did not offer counts as a function, because a model may call such a
+ * tool.
+ */
 function findTool({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool ?? { type: 'function', name };

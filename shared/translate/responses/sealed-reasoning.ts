@@ -15,8 +15,8 @@ export function writeReasoning({ text, sealed }: Reasoning): string {
 }
 
 /**
- * Reads a reasoning item that a client sends back. The text is the sealed text, or else the item's `content`, or else its summary. Content
- * that was sealed for another owner, or by another server, cannot be read.
+ * Reads a reasoning item that a client sends back. The text is the sealed text; without it, the `content` of the item; without that, the
+ * summary. Content that was sealed for another owner, or by another server, cannot be read.
  */
 export function readReasoning(
   item: ResponsesReasoning,
@@ -25,9 +25,9 @@ export function readReasoning(
   const opened = typeof item.encrypted_content === 'string' ? unseal?.(item.encrypted_content) : undefined;
   const content = opened === undefined ? undefined : parseUpstreamJson(opened);
   const { text, sealed } = isJsonObject(content) ? content : {};
-  const shown = joinTexts(item.content) || joinTexts(item.summary);
+  const visibleText = joinTexts(item.content) || joinTexts(item.summary);
   return {
-    text: typeof text === 'string' ? text : shown,
+    text: typeof text === 'string' ? text : visibleText,
     sealed: isJsonObject(sealed) ? sealed : undefined,
   };
 }

@@ -9,24 +9,24 @@ import { isOwnSignature } from '../vocabulary/thinking.ts';
 type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
 
 /**
- * Returns what a reasoning item seals of a thinking block besides its text: the signature or the redacted data, with model and origin,
- * because upstreams refuse thinking of other upstreams and models. Returns undefined for a block without a signature, because no upstream
- * would accept the block again.
+ * Returns the content of a thinking block that a reasoning item seals besides the text: the signature or the redacted data. Adds the model
+ * and the origin, because upstreams refuse thinking of other upstreams and models. Returns undefined for a block without a signature,
+ * because no upstream would accept such a block.
  */
 export function findSealableFields(
   block: PossiblyThinking,
   { model, origin }: Pick<AnswerContext, 'model' | 'origin'>,
 ): JsonObject | undefined {
   const { type, signature, data } = block;
-  const from = { model, ...(origin !== undefined && { origin }) };
-  if (type === 'redacted_thinking') return typeof data === 'string' ? { ...from, data } : undefined;
+  const source = { model, ...(origin !== undefined && { origin }) };
+  if (type === 'redacted_thinking') return typeof data === 'string' ? { ...source, data } : undefined;
   if (typeof signature !== 'string' || signature === '' || isOwnSignature(signature)) return undefined;
-  return { ...from, signature };
+  return { ...source, signature };
 }
 
 /**
- * Returns the thinking block from which a reasoning item was made, as the upstream sent it. Returns undefined for thinking that was not
- * sealed for this owner, that a client has changed, or that another upstream or model wrote.
+ * Restores the thinking block of the upstream from a reasoning item. Returns undefined for thinking that was not sealed for this owner,
+ * that a client has changed, or that another upstream or model wrote.
  */
 export function restoreThinkingBlock(
   item: ResponsesReasoning,

@@ -2,12 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { speechFormat, countCharacters } from '#shared/formats/speech/speech-format.ts';
 import type { SpeechRequest } from '#shared/formats/speech/request.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import { speechUpstream } from '../upstreams/speech/speech-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Sends speech requests on to upstreams of the same format. The sound is sent on as it arrives. */
+/** Sends speech requests to upstreams of the same format. Relays the sound as it arrives. */
 export const speechToSpeech: Translation = {
   client: speechFormat,
   upstream: speechUpstream,
@@ -20,10 +20,10 @@ export const speechToSpeech: Translation = {
   reply: () => {
     throw new RouterError('internal', 'Sound is not translated.');
   },
-  stream: neverStreamed,
+  stream: refuseStream,
 };
 
-/** Returns how an answer has ended. The characters in its usage are those of the request, because no upstream reports them. */
+/** Returns how an answer has ended. The usage counts the characters of the request, because no upstream reports them. */
 function computeEnding({ promptTokens, recalled }: AnswerContext): Ending {
   const characters = recalled?.['characters'];
   const units = { characters: typeof characters === 'number' ? characters : 0 };

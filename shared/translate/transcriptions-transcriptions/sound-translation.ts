@@ -4,13 +4,13 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { TranscriptionRequest } from '#shared/formats/transcriptions/request.ts';
 import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
-import { neverStreamed } from '../never-streamed.ts';
+import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import type { HttpUpstreamFormat } from '../upstream-format.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
-/** Creates the translation for a format whose requests turn speech into text, for upstreams of the same format. */
+/** Creates the translation between a client format that turns speech into text, and the same format of upstreams. */
 export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstreamFormat): Translation {
   return {
     client,
@@ -22,8 +22,8 @@ export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstr
     request: (body, { model }) => ({ ...body, model }),
     // The transcription of silence is empty.
     bytes: { ending: (answerContext) => computeEnding(answerContext, {}), mayBeEmpty: true },
-    reply: soundReply,
-    stream: neverStreamed,
+    reply: toSoundReply,
+    stream: refuseStream,
   };
 }
 
@@ -31,7 +31,7 @@ export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstr
  * Returns the upstream's body unchanged as the client's answer.
  * @throws RouterError `upstream_failed` if the answer has no text
  */
-function soundReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
+function toSoundReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
   if (failure) throw failure;
   if (typeof body['text'] !== 'string')
@@ -40,17 +40,17 @@ function soundReply(body: JsonObject, answerContext: AnswerContext): { body: Jso
 }
 
 /**
- * Returns how an answer has ended. Some upstreams report tokens in the usage, others seconds; some report the duration of the sound, as a
- * number or a text.
+ * Returns how an answer has ended. In the usage, some upstreams report tokens, others seconds. Some also report the duration of the sound,
+ * as a number or a text.
  */
 function computeEnding({ recalled }: AnswerContext, { usage: reported, duration }: JsonObject): Ending {
   const { input_tokens: input, output_tokens: output, seconds } = isJsonObject(reported) ? reported : {};
-  const heard = toCount(seconds) || toCount(duration) || toCount(recalled?.['seconds']);
+  const heardSeconds = toCount(seconds) || toCount(duration) || toCount(recalled?.['seconds']);
   const usage: Usage = {
     ...noUsage,
     promptTokens: toCount(input),
     completionTokens: toCount(output),
-    units: { seconds: heard },
+    units: { seconds: heardSeconds },
   };
   return { usage, finishReason: 'stop' };
 }

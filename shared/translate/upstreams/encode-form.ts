@@ -3,7 +3,7 @@ import { formFileSchema, type FormFile } from '#shared/formats/form-file.ts';
 import type { EncodedRequest } from '../upstream-format.ts';
 
 /**
- * Encodes a request as a form (RFC 7578): its texts, numbers and booleans, then its files.
+ * Encodes a request as a form (RFC 7578): first the texts, numbers and booleans, then the files.
  * @param boundary a text that occurs nowhere in the request
  */
 export function encodeForm(request: JsonObject, boundary: string): EncodedRequest {

@@ -1,6 +1,6 @@
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 
-/** Messages of upstreams about requests that exceed the context window, and the meaning of the numbers in them. */
+/** Messages of upstreams about requests that exceed the context window, each with a function that reads the numbers in the message. */
 const overflowTexts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => Overflow }[] = [
   // Anthropic.
   {
@@ -17,7 +17,7 @@ const overflowTexts: readonly { pattern: RegExp; read: (numbers: readonly number
       /maximum context length is (\d+) tokens\. However, you requested \d+ tokens \((\d+) in the messages, (\d+) in the completion\)/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
-  // Newer vLLM counts the input only up to one token more than fits, and does not count a text with too many characters.
+  // Newer vLLM stops counting the input one token after it no longer fits, and does not count a text with too many characters.
   {
     pattern:
       /maximum context length is (\d+) tokens\. However, (?:you requested (\d+) output tokens and )?your prompt contains (?:at least (\d+) input|\d+ characters)/,
@@ -26,7 +26,7 @@ const overflowTexts: readonly { pattern: RegExp; read: (numbers: readonly number
   {
     pattern:
       /passed (?:(\d+) input tokens|\d+ input characters) and requested (\d+) output tokens\. However, the model's context length is only (\d+)/,
-    read: ([least, output, maximum]) => readPartialCount([maximum, output, least]),
+    read: ([minInput, output, maximum]) => readPartialCount([maximum, output, minInput]),
   },
   {
     pattern:

@@ -3,7 +3,10 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import type { AnswerContext } from '../translation.ts';
 
-/** Returns the usage of an answer without output tokens: the prompt or total count that the upstream reports, or else an estimate. */
+/**
+ * Returns the usage of an answer without output tokens. The input tokens are the prompt count or the total that the upstream reports;
+ * without both, an estimate.
+ */
 export function readInputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;

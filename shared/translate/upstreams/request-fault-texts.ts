@@ -1,7 +1,7 @@
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /**
- * Messages of upstreams about requests that they cannot serve, each with the missing capability if clients can continue without it. The
+ * Messages of upstreams about requests that they cannot serve. Each has the missing capability, if clients can continue without it. The
  * status does not matter, because llama.cpp and Ollama send 500 with some of these messages.
  */
 const faultTexts: readonly [RegExp, RejectedCapability | undefined][] = [
@@ -38,7 +38,7 @@ const faultTexts: readonly [RegExp, RejectedCapability | undefined][] = [
 ];
 
 /**
- * Recognizes an upstream's message that says that the request is at fault, not the upstream.
+ * Recognizes a message in which the upstream blames the request.
  * @returns the missing capability, if clients can continue without it; undefined for any other message
  */
 export function readRequestFault(message: string): { missing: RejectedCapability | undefined } | undefined {

@@ -7,18 +7,18 @@ import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
 import { readRequestFault } from './request-fault-texts.ts';
 
-/** The fields of an upstream's error, whatever the error shape of its format. */
+/** The fields of an upstream's error, independent of the upstream's format. */
 export interface UpstreamErrorFields {
   status: number;
   /** The upstream's error message; empty if it has none. */
   message: string;
   /** The field that the error names, as a path of the chat format. */
   param?: string | undefined;
-  /** The error's code as the upstream sent it. Passed to the client only if it looks like an OpenAI code, such as `invalid_value`. */
+  /** The error's code as the upstream sent it. A client gets the code only if it looks like an OpenAI code, such as `invalid_value`. */
   code?: Json | undefined;
-  /** Seconds to wait; undefined if the upstream names none. */
+  /** Seconds to wait; undefined if the upstream gives no time. */
   retryAfter: number | undefined;
-  /** The overflow of the context window, if the error's type or fields report it. If only the message does, it is read from there. */
+  /** The overflow of the context window, if the type or the fields of the error report it. Otherwise it is read from the message. */
   overflow?: Overflow | undefined;
 }
 
@@ -27,7 +27,7 @@ const maxMessageLength = 1000;
 
 /**
  * Returns the router's error for an upstream's error. If the upstream refuses the router's credentials (401, 403) or model name (404), the
- * router's configuration is wrong, not the client's request. The error is then `upstream_failed`, because some clients would take the
+ * router's configuration is wrong, not the client's request. The error is then `upstream_failed`, because some clients would mistake the
  * original status for a failed sign-in. Messages of the upstream's internal errors are only logged.
  */
 export function upstreamError(fields: UpstreamErrorFields): RouterError {
@@ -38,21 +38,25 @@ export function upstreamError(fields: UpstreamErrorFields): RouterError {
     case 413:
     case 422: {
       const spent = readSpentAllowance(text, retryAfter);
-      if (spent) return rateLimitError(spent);
-      if (outOfMoney.test(text)) return failureError(outOfMoneyStatus, text);
+      if (spent) return createRateLimitError(spent);
+      if (outOfMoney.test(text)) return createFailureError(outOfMoneyStatus, text);
       const overflowFound = overflow ?? readOverflowText(text);
       if (overflowFound !== undefined) return createOverflowError(overflowFound);
-      // llama.cpp in router mode: the worker has requested a model that was unloaded shortly before.
-      if (text.startsWith('model is not loaded')) return failureError(status, text);
+      // llama.cpp in router mode: the requested model was unloaded shortly before.
+      if (text.startsWith('model is not loaded')) return createFailureError(status, text);
       const tooLarge = readOutputLimit(text);
       if (tooLarge) return tooLarge;
       const missing = param === 'reasoning_effort' ? 'effort_unsupported' : readRequestFault(text)?.missing;
-      return refusalError(text || `The upstream refused the request (status ${status}).`, { param, code }, missing);
+      return createRefusalError(
+        text || `The upstream refused the request (status ${status}).`,
+        { param, code },
+        missing,
+      );
     }
     case 429: {
       const spent = readSpentAllowance(text, retryAfter);
-      if (spent) return rateLimitError(spent);
-      return rateLimitError({
+      if (spent) return createRateLimitError(spent);
+      return createRateLimitError({
         message: 'The upstream limits the rate of requests.',
         retryAfter: retryAfter ?? readWait(text),
       });
@@ -74,40 +78,49 @@ export function upstreamError(fields: UpstreamErrorFields): RouterError {
       const overflowFound = status >= 500 ? (overflow ?? readOverflowText(text)) : undefined;
       if (overflowFound !== undefined) return createOverflowError(overflowFound);
       const fault = readRequestFault(text);
-      if (fault) return refusalError(text, { param, code }, fault.missing);
-      return failureError(status, text);
+      if (fault) return createRefusalError(text, { param, code }, fault.missing);
+      return createFailureError(status, text);
     }
   }
 }
 
-function rateLimitError({ message, retryAfter }: { message: string; retryAfter: number | undefined }): RouterError {
+function createRateLimitError({
+  message,
+  retryAfter,
+}: {
+  message: string;
+  retryAfter: number | undefined;
+}): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
-function failureError(status: number, text: string): RouterError {
+function createFailureError(status: number, text: string): RouterError {
   const message = `The upstream failed with status ${status}.`;
   return new RouterError('upstream_failed', message, { byUpstream: true, cause: text });
 }
 
 /** Matches Anthropic's message about an account without credit, which comes with status 400. */
 const outOfMoney = /^(?:Your )?credit balance is too low/i;
-/** The status with which other providers report an account without credit. */
+/** The status of other providers for an account without credit. */
 const outOfMoneyStatus = 402;
 
-function refusalError(
+function createRefusalError(
   text: string,
   { param, code }: Pick<UpstreamErrorFields, 'param' | 'code'>,
   missing: RejectedCapability | undefined,
 ): RouterError {
   const details = missing && rejectionDetails(missing);
-  return new RouterError('invalid_request', text, { param, details, upstreamCode: refusalCode(code) });
+  return new RouterError('invalid_request', text, { param, details, upstreamCode: toRefusalCode(code) });
 }
 
-/** Kinds of errors that some engines send in place of codes, although a kind says no more than the status. */
+/** Kinds of errors that some engines send in place of codes. They say no more than the status. */
 const unspecificCodes: ReadonlySet<string> = new Set(['invalid_request_error', 'bad_request']);
 
-/** Returns the engine's code; `invalid_value` if it sends none, only a number, or one that says no more than the status. */
-function refusalCode(code: Json | undefined): string {
+/**
+ * Returns the engine's code. Returns `invalid_value` if the engine sends no code, only a number, or a code that says no more than the
+ * status.
+ */
+function toRefusalCode(code: Json | undefined): string {
   const isCode = typeof code === 'string' && /^[a-z][a-z0-9_]{2,59}$/.test(code) && !unspecificCodes.has(code);
   return isCode ? code : 'invalid_value';
 }
@@ -121,7 +134,7 @@ const outputLimitTexts = [
 
 /**
  * Returns the error for a message about a request for more output tokens (`max_tokens`) than the model allows; undefined for any other
- * message. OpenAI's message is replaced by the wording from which Claude Code reads the model's maximum.
+ * message. Replaces OpenAI's message by a wording from which Claude Code reads the model's maximum.
  */
 function readOutputLimit(message: string): RouterError | undefined {
   const [, requested, max] =
@@ -136,7 +149,7 @@ function readOutputLimit(message: string): RouterError | undefined {
 
 /**
  * Returns the seconds to wait from `retry-after-ms` (OpenAI, Azure) or `retry-after` (RFC 9110, 10.2.3), which is a number or a date. A
- * date is compared with the date of the answer, so that the clocks of both machines need not agree.
+ * date is compared with the `date` header of the answer, because the clocks of both machines may differ.
  */
 export function readRetryAfter(headers: RawHeaders): number | undefined {
   const ms = readNumber(headers['retry-after-ms']);
@@ -155,8 +168,8 @@ function readNumber(header: string | string[] | undefined): number | undefined {
 /** Parses an HTTP date, which is always in GMT, to milliseconds since 1970. */
 function readDate(header: string | string[] | undefined): number | undefined {
   const text = findFirst(header);
-  const at = text !== undefined && /^[A-Z][a-z]{2,8},? .+(?:GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
+  const time = text !== undefined && /^[A-Z][a-z]{2,8},? .+(?:GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function findFirst(header: string | string[] | undefined): string | undefined {

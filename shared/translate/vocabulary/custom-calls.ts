@@ -8,7 +8,7 @@ interface OpenCall {
 }
 
 /**
- * Converts function calls back to the calls of custom tools that `customAsFunctions` replaced. Results are elements of the chat format's
+ * Converts function calls back to the custom calls that `convertCustomToFunctions` replaced. Results are elements of the chat format's
  * `tool_calls`.
  */
 export class CustomCalls {
@@ -19,13 +19,13 @@ export class CustomCalls {
     this.#names = names;
   }
 
-  /** @param recalled the result of `customToolNames` for the request; undefined if the request has no custom tools */
+  /** @param recalled the result of `readCustomToolNames` for the request; undefined if the request has no custom tools */
   static createFor(recalled: JsonObject | undefined): CustomCalls | undefined {
     const names = recalled?.['custom'];
     return names === undefined ? undefined : new CustomCalls(names as string[]);
   }
 
-  /** Returns the custom call in a whole answer; undefined for a function call. */
+  /** Converts a call of a whole answer; undefined for a function call. */
   toWholeCall({ id, name = '', arguments: json }: Omit<ToolCallPiece, 'index' | 'isFirst'>): JsonObject | undefined {
     if (!this.#names.includes(name)) return undefined;
     const unwrapper = new InputUnwrapper();
@@ -33,21 +33,21 @@ export class CustomCalls {
     return { id, type: 'custom', custom: { name, input: unwrapper.finish() } };
   }
 
-  /** Returns the piece of a custom call; undefined for a piece of a function call. */
+  /** Converts a piece of a call; undefined for a piece of a function call. */
   toCallPiece({ index, id, isFirst, name, arguments: json }: ToolCallPiece): JsonObject | undefined {
-    const known = this.#open.get(index);
-    if (!known && (name === undefined || !this.#names.includes(name))) return undefined;
-    const call = known ?? { unwrapper: new InputUnwrapper(), sentLength: 0 };
+    const knownCall = this.#open.get(index);
+    if (!knownCall && (name === undefined || !this.#names.includes(name))) return undefined;
+    const call = knownCall ?? { unwrapper: new InputUnwrapper(), sentLength: 0 };
     this.#open.set(index, call);
     const input = call.unwrapper.addPiece(json);
     call.sentLength += input.length;
     return isFirst ? { index, id, type: 'custom', custom: { name, input } } : { index, custom: { input } };
   }
 
-  /** Returns, for each custom call, a piece with the rest of its input. Call it once, when the answer is complete. */
+  /** Returns a piece with the unsent input for each custom call. Call it once, when the answer is complete. */
   takeUnsentInputs(): JsonObject[] {
-    return [...this.#open].flatMap(([index, { unwrapper, sentLength: taken }]) => {
-      const input = unwrapper.finish().slice(taken);
+    return [...this.#open].flatMap(([index, { unwrapper, sentLength }]) => {
+      const input = unwrapper.finish().slice(sentLength);
       return input === '' ? [] : [{ index, custom: { input } }];
     });
   }

@@ -13,32 +13,32 @@ import { inputArgument } from '../responses/input-unwrapper.ts';
 
 /**
  * Replaces custom tools and their calls in a chat request by functions with one string, `{"input": "…"}`, for an upstream that has only
- * functions. Returns the same object if the request has none. A list that was left unparsed, because nothing had to be changed in it, holds
- * one string instead of its elements, and stays as it is.
+ * functions. Returns the same object if the request has no custom tools or calls. An unparsed list has one string in place of its elements
+ * and stays unchanged, because it contains nothing to replace.
  */
-export function customAsFunctions(request: ChatRequest): ChatRequest {
+export function convertCustomToFunctions(request: ChatRequest): ChatRequest {
   const { messages, tools, tool_choice: choice } = request;
   const hasCustomTools = tools?.some(isCustom) === true;
   if (!hasCustomTools && !messages.some(hasCustomCall)) return request;
   return {
     ...request,
-    messages: messages.map((message) => (hasCustomCall(message) ? withFunctionCalls(message) : message)),
+    messages: messages.map((message) => (hasCustomCall(message) ? replaceCustomCalls(message) : message)),
     ...(hasCustomTools && { tools: tools.map((tool) => (tool.type === 'custom' ? toFunction(tool) : tool)) }),
     ...(isJsonObject(choice) && { tool_choice: toFunctionChoice(choice) }),
   };
 }
 
 /**
- * Returns the names of a request's custom tools, for `Translation.recall`. With these names, the translation of the answer turns function
- * calls back into custom calls.
+ * Returns the names of a request's custom tools, for `Translation.recall`. The translation of the answer turns calls of these functions
+ * back into custom calls.
  */
-export function customToolNames({ tools }: JsonObject): { custom?: string[] } {
+export function readCustomToolNames({ tools }: JsonObject): { custom?: string[] } {
   if (!Array.isArray(tools) || !(tools as ChatCustomTool[]).some(isCustom)) return {};
   return { custom: (tools as ChatCustomTool[]).filter(isCustom).map(({ custom: { name } }) => name) };
 }
 
-/** Returns a custom tool's format without the nesting of the chat format: `{type, syntax, definition}`. */
-export function flatCustomFormat({ custom: { format } }: ChatCustomTool): JsonObject | undefined {
+/** Returns a custom tool's format without the nesting of the chat format, as `{type, syntax, definition}`. */
+export function flattenCustomFormat({ custom: { format } }: ChatCustomTool): JsonObject | undefined {
   if (!isJsonObject(format)) return undefined;
   const { grammar, ...rest } = format;
   return { ...rest, ...(isJsonObject(grammar) && grammar) };
@@ -52,18 +52,18 @@ function hasCustomCall(message: ChatMessage): message is ChatMessage & { role: '
   return message.role === 'assistant' && message.tool_calls?.some(isCustom) === true;
 }
 
-function withFunctionCalls(message: ChatMessage & { role: 'assistant' }): ChatMessage {
+function replaceCustomCalls(message: ChatMessage & { role: 'assistant' }): ChatMessage {
   const calls = message.tool_calls ?? [];
-  return { ...message, tool_calls: calls.map((call) => (call.type === 'custom' ? functionCall(call) : call)) };
+  return { ...message, tool_calls: calls.map((call) => (call.type === 'custom' ? toFunctionCall(call) : call)) };
 }
 
-function functionCall({ custom: { name, input }, ...call }: ChatCustomCall): ChatToolCall {
+function toFunctionCall({ custom: { name, input }, ...call }: ChatCustomCall): ChatToolCall {
   return { ...call, type: 'function', function: { name, arguments: JSON.stringify({ [inputArgument]: input }) } };
 }
 
 function toFunction({ custom, ...tool }: ChatCustomTool): ChatTool {
   const { name, description } = custom;
-  const format = flatCustomFormat({ type: 'custom', custom });
+  const format = flattenCustomFormat({ type: 'custom', custom });
   const flat = flattenCustomTool(
     { type: 'custom', name, description: description ?? null, format: format ?? null },
     name,
@@ -82,11 +82,11 @@ function toFunctionChoice(choice: JsonObject & { type: string }): ChatToolChoice
   if (choice.type !== 'allowed_tools') return choice;
   const { allowed_tools: nested, tools } = choice;
   return isJsonObject(nested)
-    ? { ...choice, allowed_tools: { ...nested, tools: allowedAsFunctions(nested['tools']) } }
-    : { ...choice, tools: allowedAsFunctions(tools) };
+    ? { ...choice, allowed_tools: { ...nested, tools: convertAllowedToFunctions(nested['tools']) } }
+    : { ...choice, tools: convertAllowedToFunctions(tools) };
 }
 
-function allowedAsFunctions(tools: Json | undefined): Json {
+function convertAllowedToFunctions(tools: Json | undefined): Json {
   if (!Array.isArray(tools)) return tools ?? null;
   return tools.map((tool) => (isJsonObject(tool) && isCustom(tool) ? toFunctionChoice(tool as ChatCustomTool) : tool));
 }

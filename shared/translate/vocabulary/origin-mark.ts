@@ -1,4 +1,4 @@
-/** Start of an upstream's mark. No encrypted or signed content begins with it, because no base64 alphabet has a dot. */
+/** Start of an upstream's mark. Encrypted or signed content never begins with this text, because no base64 alphabet has a dot. */
 const markStart = 'rtr.';
 
 /**
@@ -9,8 +9,8 @@ export function addOriginMark(encrypted: string, origin: string): string {
 }
 
 /**
- * Removes the upstream's own mark from content. Returns undefined for content with the mark of another upstream, and content without a mark
- * unchanged.
+ * Removes the upstream's own mark from content. Returns undefined for content with the mark of another upstream. Returns content without a
+ * mark unchanged.
  */
 export function removeOriginMark(encrypted: string, origin: string | undefined): string | undefined {
   if (!encrypted.startsWith(markStart)) return encrypted;

@@ -6,16 +6,16 @@ import { ownSignature } from './thinking.ts';
 /** Start of a signature that carries the thinking of a Responses upstream. */
 const signatureStart = `${ownSignature}reasoning.`;
 
-/** Thinking that only the upstream which encrypted it can read. */
+/** Thinking that only the upstream that encrypted it can read. */
 export interface EncryptedThinking {
   model: string;
-  /** The reasoning item's id, which the upstream compares with the encrypted id; undefined if the item has none. */
+  /** The reasoning item's id. The upstream compares it with the id in the encrypted content. Undefined if the item has no id. */
   id: string | undefined;
   encrypted: string;
   origin: string | undefined;
 }
 
-/** Writes encrypted thinking as a signature, with which a `messages` client sends the thinking back. */
+/** Writes encrypted thinking as a signature. A `messages` client sends the signature back. */
 export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
   const fields = [model, id ?? null, encrypted, origin ?? null];
   return `${signatureStart}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
@@ -28,7 +28,7 @@ export function readReasoningSignature(signature: unknown): EncryptedThinking | 
   if (!Array.isArray(value)) return undefined;
   const [model, id, encrypted, origin] = value;
   if (typeof model !== 'string' || typeof encrypted !== 'string') return undefined;
-  return { model, id: textIn(id), encrypted, origin: textIn(origin) };
+  return { model, id: toText(id), encrypted, origin: toText(origin) };
 }
 
 /**
@@ -41,9 +41,9 @@ export function toReasoningSignature(
 ): string | undefined {
   const { id, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string' || encrypted === '') return undefined;
-  return writeReasoningSignature({ model, id: textIn(id), encrypted, origin });
+  return writeReasoningSignature({ model, id: toText(id), encrypted, origin });
 }
 
-function textIn(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -3,7 +3,7 @@ import { readReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
-/** Start of a signature, or of a redacted block's data, that contains reasoning which a chat upstream wants back. */
+/** Start of the signatures, and of the data of redacted blocks, that contain reasoning for a chat upstream. */
 const signatureStart = `${ownSignature}returned.`;
 
 /**
@@ -30,9 +30,9 @@ export function readReturnedSignature(
   if (typeof signature !== 'string' || !signature.startsWith(signatureStart)) return undefined;
   const value = parseUpstreamJson(Buffer.from(signature.slice(signatureStart.length), 'base64url').toString());
   const [origin, model, omitted, returned] = Array.isArray(value) ? value : [];
-  const isOfTarget = typeof origin === 'string' && origin === traits.origin && model === traits.model;
+  const isFromSameModel = typeof origin === 'string' && origin === traits.origin && model === traits.model;
   return {
     omitted: typeof omitted === 'string' ? omitted : undefined,
-    returned: isOfTarget ? readReturnedReasoning(returned) : undefined,
+    returned: isFromSameModel ? readReturnedReasoning(returned) : undefined,
   };
 }

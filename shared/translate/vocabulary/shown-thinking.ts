@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from './thinking.ts';
 
 /**
- * How a `messages` client gets a model's thinking: as `text`; in a block without text (`omitted`); or, if the client does not ask for
- * thinking, not at all (`none`), because such a client reads the first block as the answer.
+ * The form in which a `messages` client gets a model's thinking. `text`: as text. `omitted`: in a block without text. `none`: not at all,
+ * because the client asks for no thinking and would read the first block as the answer.
  */
 export type ShownThinking = 'text' | 'omitted' | 'none';
 
-/** Returns how the client wants to get the thinking, for `Translation.recall`. */
+/** Returns the form of thinking that the client asks for, for `Translation.recall`. */
 export function readRequestedThinking({ thinking }: JsonObject): { thinking: ShownThinking } {
   if (!isJsonObject(thinking) || thinking['type'] === 'disabled') return { thinking: 'none' };
   return { thinking: thinking['display'] === 'omitted' ? 'omitted' : 'text' };
@@ -18,10 +18,10 @@ export function readRecalledThinking(recalled: JsonObject | undefined): ShownThi
   return shown === 'none' || shown === 'omitted' ? shown : 'text';
 }
 
-/** Start of a signature that contains the thinking text which its block omits. */
+/** Start of a signature that contains the thinking text of a block without text. */
 const signatureStart = `${ownSignature}text.`;
 
-/** Writes the text of thinking as the signature of a block without text, so that the client sends the text back. */
+/** Writes thinking text as the signature of a block without text, so that the client sends the text back. */
 export function writeTextSignature(text: string): string {
   return `${signatureStart}${Buffer.from(text).toString('base64url')}`;
 }

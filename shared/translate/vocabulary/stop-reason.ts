@@ -1,7 +1,7 @@
 import { type Json, isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 
-/** The stop reasons of the `messages` format that can follow from a chat upstream's answer. */
+/** The stop reasons of the `messages` format that a chat upstream's answer can have. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /**
@@ -23,11 +23,11 @@ export function toStopReason(finishReason: FinishReason, stopSequence: string | 
 }
 
 /**
- * Returns `content_filter` as the finish reason of a refusal, because the `messages` format has a stop reason for refusals. A Responses
+ * Replaces the finish reason of a refusal by `content_filter`, because the `messages` format has a stop reason for refusals. A Responses
  * upstream writes a refusal as text and reports an ordinary end.
  */
-export function finishReasonOfRefusal(finishReason: FinishReason, refused: boolean): FinishReason {
-  return refused && finishReason === 'stop' ? 'content_filter' : finishReason;
+export function adjustFinishReason(finishReason: FinishReason, hasRefused: boolean): FinishReason {
+  return hasRefused && finishReason === 'stop' ? 'content_filter' : finishReason;
 }
 
 /** Returns the stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
@@ -50,7 +50,7 @@ export function toFinishReason(stopReason: Json | undefined, hasToolCalls: boole
   }
 }
 
-/** Returns a `messages` upstream's explanation of its refusal, as text for the chat format's `refusal`; undefined if there is none. */
+/** Returns a `messages` upstream's explanation of its refusal, for the chat format's `refusal`; undefined if there is none. */
 export function readRefusalText(message: JsonObject): string | undefined {
   const { stop_reason: reason, stop_details: details } = message;
   if (reason !== 'refusal' || !isJsonObject(details)) return undefined;

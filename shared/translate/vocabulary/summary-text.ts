@@ -1,7 +1,7 @@
-/** Stands before a summary in the conversations that continue it. */
+/** The text before a summary in a continued conversation. */
 const introduction = 'Summary of the conversation before this message:\n\n';
 
-/** Returns the text of the user message that replaces a summarized conversation. */
-export function summaryText(summary: string): string {
+/** Writes the user message that replaces a summarized conversation. */
+export function writeSummaryText(summary: string): string {
   return introduction + summary;
 }

@@ -3,25 +3,25 @@ import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
 /**
- * Returns a tool call's id in the characters that the `messages` format allows: letters, digits, `_` and `-`. Other characters are replaced
- * by their code, so that different ids stay different.
+ * Converts a tool call's id to the characters that the `messages` format allows: letters, digits, `_` and `-`. Each other character is
+ * replaced by its code, so that different ids stay different.
  */
-export function messagesToolId(id: string): string {
+export function toMessagesToolId(id: string): string {
   return id.replaceAll(/[^\w-]/g, (character) => `_x${character.charCodeAt(0).toString(16)}_`);
 }
 
-/** The field for arguments that are not a JSON object, or an object nested too deeply to be serialized again. */
+/** The field for arguments that are not a JSON object, or are nested too deeply to be serialized again. */
 const rawField = '_raw';
 
-/** Converts a tool call's arguments (text, in the chat format) to its input (an object, in the `messages` format). */
-export function toolInput(text: string): JsonObject {
+/** Converts a tool call's arguments (text, as in the chat format) to its input (an object, as in the `messages` format). */
+export function parseToolInput(text: string): JsonObject {
   if (text.trim() === '') return {};
   const value = parseUpstreamJson(text, parseExact);
   return isJsonObject(value) && !nestsTooDeeply(value) ? value : { [rawField]: text };
 }
 
 /** Converts a tool call's input to its arguments. */
-export function toolArguments(input: JsonObject): string {
+export function writeToolArguments(input: JsonObject): string {
   const raw = input[rawField];
   return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : writeExact(input);
 }

@@ -23,7 +23,7 @@ export interface TranslatedToolChoice {
 }
 
 /**
- * Translates a chat tool choice to the `messages` format. `allowed_tools` becomes its mode and a list of tools.
+ * Translates a chat tool choice to the `messages` format. `allowed_tools` becomes its mode and a list of names.
  * @throws RouterError `unsupported_parameter` for a choice of tools that only chat upstreams have
  */
 export function toMessagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {
@@ -35,17 +35,17 @@ export function toMessagesToolChoice(choice: ChatToolChoice): TranslatedToolChoi
     case 'required':
       return { choice: { type: 'any' } };
     default:
-      return objectChoice(choice);
+      return translateObjectChoice(choice);
   }
 }
 
-function objectChoice(choice: JsonObject & { type: string }): TranslatedToolChoice {
+function translateObjectChoice(choice: JsonObject & { type: string }): TranslatedToolChoice {
   switch (choice.type) {
     case 'function':
-      return { choice: { type: 'tool', name: nameIn(choice) } };
+      return { choice: { type: 'tool', name: readName(choice) } };
     case 'allowed_tools': {
       const { mode, tools } = (choice['allowed_tools'] ?? choice) as { mode?: string; tools?: JsonObject[] };
-      const allowed = new Set((tools ?? []).map(nameIn));
+      const allowed = new Set((tools ?? []).map(readName));
       return { choice: { type: mode === 'required' ? 'any' : 'auto' }, allowed };
     }
     default:
@@ -53,6 +53,6 @@ function objectChoice(choice: JsonObject & { type: string }): TranslatedToolChoi
   }
 }
 
-function nameIn(tool: JsonObject): string {
+function readName(tool: JsonObject): string {
   return (tool as { function?: { name?: string } }).function?.name ?? '';
 }

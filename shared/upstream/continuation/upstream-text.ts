@@ -14,19 +14,19 @@ export type AddedContent =
 export interface UpstreamText {
   /** The data of the event that begins an answer; undefined for a format without such an event. */
   openingEvent: string | undefined;
-  /** The data of an event with a piece of text. */
-  textEvent(text: string): string;
-  /** The data of the event that ends an answer, with its usage. */
-  endingEvent(finishReason: string, usage: JsonObject): string;
+  /** Writes the data of an event with a piece of text. */
+  writeTextEvent(text: string): string;
+  /** Writes the data of the event that ends an answer, with its usage. */
+  writeEndingEvent(finishReason: string, usage: JsonObject): string;
   readAddedContent(choice: JsonObject): AddedContent;
   /** Returns the choice with another text. */
   replaceText(choice: JsonObject, text: string): JsonObject;
 }
 
 export const chatText: UpstreamText = {
-  openingEvent: chatChunk({ role: 'assistant', content: '' }, null),
-  textEvent: (text) => chatChunk({ content: text }, null),
-  endingEvent: (reason, usage) => chatChunk({}, reason, usage),
+  openingEvent: writeChatChunk({ role: 'assistant', content: '' }, null),
+  writeTextEvent: (text) => writeChatChunk({ content: text }, null),
+  writeEndingEvent: (reason, usage) => writeChatChunk({}, reason, usage),
   readAddedContent({ delta }) {
     const added = isJsonObject(delta) ? { ...delta } : {};
     unifyReasoning(added);
@@ -43,16 +43,16 @@ export const chatText: UpstreamText = {
 
 export const completionText: UpstreamText = {
   openingEvent: undefined,
-  textEvent: (text) => completionChunk(text, null),
-  endingEvent: (reason, usage) => completionChunk('', reason, usage),
+  writeTextEvent: (text) => writeCompletionChunk(text, null),
+  writeEndingEvent: (reason, usage) => writeCompletionChunk('', reason, usage),
   readAddedContent: ({ text }) => ({ kind: 'text', text: typeof text === 'string' ? text : '' }),
   replaceText: (choice, text) => ({ ...choice, text }),
 };
 
-function chatChunk(delta: JsonObject, finish: string | null, usage?: JsonObject): string {
+function writeChatChunk(delta: JsonObject, finish: string | null, usage?: JsonObject): string {
   return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }], usage });
 }
 
-function completionChunk(text: string, finish: string | null, usage?: JsonObject): string {
+function writeCompletionChunk(text: string, finish: string | null, usage?: JsonObject): string {
   return JSON.stringify({ choices: [{ index: 0, text, finish_reason: finish }], usage });
 }

@@ -8,7 +8,7 @@ export type SchemaProblem = Pick<ErrorObject, 'instancePath' | 'keyword' | 'mess
 
 export interface UntrustedSchema {
   schema: JsonObject;
-  /** Whether the schema must be valid by its meta-schema. If not, it must only compile. */
+  /** Whether the schema must be valid by its meta-schema. Otherwise, the schema only has to compile. */
   mustMatchMetaSchema: boolean;
 }
 

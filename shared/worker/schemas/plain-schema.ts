@@ -1,6 +1,8 @@
 import type { Json } from '#shared/core/json.ts';
 
-/** Keywords that may make a schema costly to check, each with a test whether the keyword's value does. */
+/**
+ * Keywords that may make a schema costly to check. The function of a keyword returns whether the keyword's value makes the schema costly.
+ */
 const costlyKeywords: Readonly<Record<string, (value: Json) => boolean>> = {
   pattern: (value) => typeof value === 'string',
   patternProperties: isObject,
@@ -11,9 +13,9 @@ const costlyKeywords: Readonly<Record<string, (value: Json) => boolean>> = {
 };
 
 /**
- * Whether a JSON Schema is plain: the check of a value takes at most time in proportion to the size of the value times the size of the
- * schema. Schemas with regular expressions (exponential time), unique items (quadratic time) or references (twice the work with each
- * level) are not plain.
+ * Whether a JSON Schema is plain. For a plain schema, the check of a value takes at most time in proportion to the size of the value times
+ * the size of the schema. Schemas with regular expressions (exponential time), unique items (quadratic time) or references (twice the work
+ * with each level) are not plain.
  */
 export function isPlainSchema(schema: Json): boolean {
   const unvisited: Json[] = [schema];

@@ -5,10 +5,10 @@ import { SchemaThreads } from './schema-threads.ts';
 
 /** Maximum characters of a plain schema that this thread compiles. */
 const maxSchemaCharacters = 64 * 1024;
-/** Maximum product of the characters of schema and value for a check in this thread. */
+/** Maximum product of the characters of the schema and the characters of the value for a check in this thread. */
 const maxProduct = 200e6;
 
-/** Thrown for a schema that does not compile, or does not match its meta-schema where it must. */
+/** Thrown for a schema that does not compile, or that does not match its meta-schema although it must. */
 export class InvalidSchemaError extends Error {
   override name = 'InvalidSchemaError';
 }

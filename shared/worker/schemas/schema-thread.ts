@@ -2,15 +2,16 @@ import { parentPort } from 'node:worker_threads';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { compileSchema, type SchemaProblem, type UntrustedSchema } from './compile-schema.ts';
 
-/** A task for this thread: to check a value against a schema, which is JSON text. Without a value, the schema is only compiled. */
+/** A task for this thread: the check of a value against a schema, which is JSON text. Without a value, the schema is only compiled. */
 export interface SchemaTask extends Omit<UntrustedSchema, 'schema'> {
   schema: string;
   value?: Json;
 }
 
-/** `problems`: the mismatches of the value, none if it is valid. `invalid`: why the schema itself is invalid. */
+/** `problems`: the mismatches of the value; empty if the value is valid. `invalid`: the reason why the schema itself is invalid. */
 export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
+/** Maximum compiled schemas that are kept; the schema that was used least recently is dropped. */
 const maxKeptChecks = 20;
 const compiledChecks = new Map<string, ReturnType<typeof compileSchema>>();
 

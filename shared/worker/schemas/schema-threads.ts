@@ -5,12 +5,13 @@ import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
 const maxThreads = 2;
 
 /** Milliseconds between two measurements of a check's CPU time. */
-const measureMs = 500;
-/** Maximum measurements of a check, after which it is stopped. */
+const measureIntervalMs = 500;
+/** Maximum measurements of a check. A check that runs longer is stopped. */
 const maxMeasurements = 40;
-/** Maximum microseconds of CPU time of a check after its first measurement. Then the check is stopped. */
+/** Maximum microseconds of CPU time that a check may use after its first measurement. A check that uses more is stopped. */
 const maxCpuMicroseconds = 1_500_000;
 
+/** Maximum megabytes of a thread's heap. */
 const maxHeapMb = 96;
 
 /** Thrown for a check against a schema that takes too much CPU time or memory. */
@@ -37,8 +38,8 @@ export class SchemaThreads {
       this.#idleThreads.push(thread);
       return outcome;
     } finally {
-      const next = this.#waitingTasks.shift();
-      if (next) next();
+      const nextTask = this.#waitingTasks.shift();
+      if (nextTask) nextTask();
       else this.#freeThreads += 1;
     }
   }
@@ -78,13 +79,13 @@ async function runTask(thread: Worker, task: SchemaTask): Promise<SchemaOutcome>
  * for a core.
  */
 function watchCpuTime(thread: Worker, onOvertime: () => void): NodeJS.Timeout {
-  let firstUser: number | undefined;
+  let firstUserTime: number | undefined;
   let measurements = 0;
   const measure = async (): Promise<void> => {
     measurements += 1;
     const { user } = await thread.cpuUsage();
-    firstUser ??= user;
-    if (user - firstUser >= maxCpuMicroseconds || measurements >= maxMeasurements) onOvertime();
+    firstUserTime ??= user;
+    if (user - firstUserTime >= maxCpuMicroseconds || measurements >= maxMeasurements) onOvertime();
   };
-  return setInterval(() => void measure().catch(onOvertime), measureMs);
+  return setInterval(() => void measure().catch(onOvertime), measureIntervalMs);
 }

@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
-import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { allBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
-import { allFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
-import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
+import { createAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
+import { createAllBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
+import { createAllFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
+import { createKeysCommand } from '#services/rtr/commands/admin/keys-command.ts';
 import { renderTable } from './render-table.ts';
 
 /** The commands that speak to the Admin API, with what each does. */
 export function renderAdminCommands(): string {
   const run = () => Promise.resolve();
-  const [users, teams, invitations, ...others] = adminCommands(run);
-  const keys = keysCommand({ overApi: run, inStore: run, namesRouter: () => true });
+  const [users, teams, invitations, ...others] = createAdminCommands(run);
+  const keys = createKeysCommand({ overApi: run, inStore: run, namesRouter: () => true });
   const commands = [users, teams, invitations, keys, ...others].filter((command) => command !== undefined);
   const rows = [
     ...commands.flatMap((command) => rowsOf(command, 'rtr')),
-    ...[allBatchesCommand(run), allFilesCommand(run)].flatMap((command) => rowsOf(command, 'rtr admin')),
+    ...[createAllBatchesCommand(run), createAllFilesCommand(run)].flatMap((command) => rowsOf(command, 'rtr admin')),
   ];
   return renderTable(['command', 'what it does'], rows);
 }

@@ -12,7 +12,7 @@ const [shell = '', folder = '', path = '', ...further] = process.argv.slice(2);
 const tree = `trap '' TERM; sh -c 'sleep 600 & wait' & sleep 600 & wait`;
 
 const guard = new ProcessGuard(folder, path, shell);
-for (const group of further) guard.watch(Number(group));
+for (const group of further) guard.add(Number(group));
 const environment = { PATH: process.env['PATH'] ?? '' };
 const { pid } = new CliProcess({ command: 'sh', args: ['-c', tree], cwd: folder, environment, guard });
 console.log(JSON.stringify({ msg: 'started', group: pid }));

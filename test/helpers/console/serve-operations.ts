@@ -2,7 +2,7 @@ import express from 'express';
 import { createLog } from '#shared/core/log.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
-import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { createFailureHandler } from '#services/console/api/create-failure-handler.ts';
 import { setActor } from '#services/console/api/actor.ts';
 import { mountOperations } from '#services/console/api/operations/mount-operations.ts';
 import type { Operation } from '#services/console/api/operations/operation.ts';
@@ -42,7 +42,7 @@ export async function serveOperations(operations: readonly Operation[], path = '
     setActor(response, { id, name: id, role: id === 'admin' ? 'admin' : 'member', teams: new Map(), address: '' });
     next();
   });
-  app.use(path, mountOperations(operations, { pageSize: Infinity }), answerFailure(log));
+  app.use(path, mountOperations(operations, { pageSize: Infinity }), createFailureHandler(log));
   const origin = await serveInTest(app);
   const url = path === '/' ? origin : origin + path;
   const ask = (asked: string, viewer: Viewer = 'admin', init: RequestInit = {}): Promise<Response> =>

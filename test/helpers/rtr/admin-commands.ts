@@ -2,10 +2,10 @@ import { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { inject } from 'vitest';
 import type { RunAdminCommand } from '#services/rtr/commands/admin/admin-context.ts';
-import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { allBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
-import { allFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
-import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
+import { createAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
+import { createAllBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
+import { createAllFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
+import { createKeysCommand } from '#services/rtr/commands/admin/keys-command.ts';
 import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
@@ -60,7 +60,7 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
           print: (line) => void outcome.lines.push(line),
           input: Readable.from([Buffer.from(piped)], { objectMode: false }),
           output,
-          endWith: (code) => {
+          setExitCode: (code) => {
             outcome.code = code;
           },
         },
@@ -79,9 +79,9 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
 
 function commandsOf(run: RunAdminCommand): Command[] {
   const inStore = () => Promise.reject(new Error('a command for the API'));
-  const keys = keysCommand({ overApi: run, inStore, namesRouter: () => true });
-  const everybodys = [allBatchesCommand(run).name('batches'), allFilesCommand(run).name('files')];
-  return [...adminCommands(run), keys, ...everybodys];
+  const keys = createKeysCommand({ overApi: run, inStore, namesRouter: () => true });
+  const everybodys = [createAllBatchesCommand(run).name('batches'), createAllFilesCommand(run).name('files')];
+  return [...createAdminCommands(run), keys, ...everybodys];
 }
 
 /** Makes mistakes throw instead of ending this process. */

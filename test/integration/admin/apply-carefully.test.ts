@@ -33,7 +33,7 @@ it('apply names teams that are one to the router before anything is changed', as
   await expect(rtr('apply', '-f', existing)).rejects.toThrow(/line 4, teams\.FOLDED: .* same name as Folded, a team/);
   const one = fileWith(`${people}teams:\n  New: { weight: 2 }\n`);
   const other = fileWith('teams:\n  nEW: { weight: 3 }\n');
-  const same = `${other}: line 2, teams.nEW: is to the router the same`;
+  const same = `${other}: line 2, teams.nEW: counts as the same name`;
   await expect(rtr('apply', '-f', one, '-f', other)).rejects.toThrow(same);
   expect(await rtr('audit', 'list', '--json')).toEqual(before);
   await rtr('apply', '-f', fileWith('teams:\n  Folded: { weight: 2 }\n'));

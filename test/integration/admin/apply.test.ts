@@ -235,7 +235,7 @@ describe('rtr apply', () => {
     expect(await rtr('apply', '-f', two, '-f', one)).toEqual(['Nothing to change: 4 things are as the file says.']);
     const same = fileWith('teams:\n  Twin A:\n    weight: 3\n');
     await expect(rtr('apply', '-f', one, '-f', same)).rejects.toThrow(
-      `teams.Twin A is named in two files, and may be in one:\n${one}: line 2, teams.Twin A: is named here\n` +
+      `teams.Twin A is named in two files, but may be in only one:\n${one}: line 2, teams.Twin A: is named here\n` +
         `${same}: line 2, teams.Twin A: is named here`,
     );
     const wrong = fileWith(`teams:\n  Twin C:\n    members: { nobody@${domain}: owner }\n`);

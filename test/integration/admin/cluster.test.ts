@@ -84,7 +84,9 @@ describe('rtr usage', () => {
     const hours = ['usage', 'report', '--step', 'hour'];
     const unkept = { '--model': 'demo', '--tier': 'gpu', '--purpose': 'main' };
     for (const narrowed of Object.entries(unkept))
-      await expect(rtr(...hours, ...narrowed)).rejects.toThrow('Hours can be narrowed by key, team and person alone.');
+      await expect(rtr(...hours, ...narrowed)).rejects.toThrow(
+        'A report by hours has filters only for key, team and person.',
+      );
     await expect(rtr(...hours, '--by', 'tier')).rejects.toThrow('by: This must be one of model, key, team, user.');
     await expect(rtr(...hours, '--from', '30d')).rejects.toThrow(/hours are kept for 8 days/);
     await expect(rtr(...hours, '--key', cluster.keyId)).rejects.toThrow(/must not be model/);
@@ -125,7 +127,7 @@ describe('rtr keys', () => {
     expect(await rtr('keys', 'revoke', key)).toEqual([`Key ${id} is revoked.`]);
     expect(await statusWith(key)).toBe(401);
     const shown = (await rtr('keys', 'show', id)).join('\n');
-    const issued = /issued +by an administrator: it has files and batches of its own, those of key:\w+/.source;
+    const issued = /issued +by an administrator; its files and batches belong to key:\w+/.source;
     expect(shown).toMatch(new RegExp(`owner +Ada\n${issued}\nstate +revoked`));
     expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(2);
     expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* team Research .* build`));
@@ -187,7 +189,7 @@ describe('rtr usage and rtr audit', () => {
     await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: it is there already.`);
     await statusWith('nonsense');
     await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/));
-    await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date as 2026-11-24');
+    await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date such as 2026-11-24');
   });
 
   it('lists and exports who changed what', async () => {

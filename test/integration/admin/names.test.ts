@@ -48,7 +48,7 @@ it('a missing token, scope, person or registry is named', async () => {
   await expect(reader('teams', 'create', 'No')).rejects.toThrow(narrow);
   const nobody = 'userId: The token belongs to nobody, who could own a key: name a person.';
   await expect(rtr('keys', 'create', '--name', 'mine', '--own')).rejects.toThrow(nobody);
-  expect(await rtr('registry', 'show')).toEqual(['No registry is stored, and none is a file.']);
+  expect(await rtr('registry', 'show')).toEqual(['There is no registry, neither stored nor in a file.']);
 });
 
 it('a password that Redis refuses is reported', async () => {

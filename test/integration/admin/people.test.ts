@@ -170,7 +170,7 @@ describe('rtr users', () => {
     for (const [field, value] of Object.entries({ role: 'member', blocked: 'true' })) {
       writeFileSync(file, `people:\n  ada@example.com: { ${field}: ${value} }\n`);
       await expect(rtr('apply', '-f', file, '--dry-run')).rejects.toThrow(
-        `line 2, people.ada@example.com.${field}: leaves nobody who is an administrator`,
+        `line 2, people.ada@example.com.${field}: would leave no administrator`,
       );
     }
   });
@@ -216,7 +216,7 @@ describe('rtr teams and rtr invitations', () => {
     // A second team of the same name, written into the store directly.
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const two = await accounts.teams.create('Twin');
-    await expect(rtr('teams', 'delete', 'Twin')).rejects.toThrow(`Give the id of one: ${one.id}, ${two.id}.`);
+    await expect(rtr('teams', 'delete', 'Twin')).rejects.toThrow(`Use the id of one of them: ${one.id}, ${two.id}.`);
     await rtr('teams', 'delete', one.id);
     await rtr('teams', 'delete', 'Twin');
   });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { ProgramStore } from '#shared/accounts/programs/program-store.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
-import { addressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { toAddressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { newAdministrator, newEmail } from '../../helpers/console/new-administrator.ts';
 import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
@@ -380,7 +380,7 @@ describe('a request to sign a program in', () => {
 /** Clears the counters of this address for later tests. */
 async function forgetAddress(): Promise<void> {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-  const [names, address] = [accountNames(prefix), addressGroup('127.0.0.1')];
+  const [names, address] = [accountNames(prefix), toAddressGroup('127.0.0.1')];
   await connection.redis.del(names.devicesWaitingFrom(address), names.signIns(`from:${address}`));
 }
 

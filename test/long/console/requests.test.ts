@@ -79,7 +79,7 @@ describe('requests in the console', () => {
     await rowOf(page, failed).waitFor();
     await rowOf(page, served).waitFor({ state: 'detached' });
     await choose(page, 'Key', 'bobs key');
-    await page.getByText('None is as the filters say.').waitFor();
+    await page.getByText('No request matches the filters.').waitFor();
     // The button is for the pointer; with the keyboard the option is chosen again.
     await page.locator('button[aria-label="Remove the filter Outcome"]').click();
     await rowOf(page, served).waitFor();
@@ -90,7 +90,7 @@ describe('requests in the console', () => {
     await page.goto('/requests?model=old-model');
     await page.getByLabel('Details of three-days-ago').waitFor();
     await page.goto('/requests?model=old-model&span=24h');
-    await page.getByText('None is as the filters say.').waitFor();
+    await page.getByText('No request matches the filters.').waitFor();
   });
 
   it('of another filter are not added, when they come after it was changed', async () => {

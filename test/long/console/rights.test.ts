@@ -134,7 +134,7 @@ describe('people are offered what they may do alone', () => {
     expect(await ofEve.getByRole('button', { name: 'New key' }).count()).toBe(0);
     await chooseAction(ofEve, own, 'Rotate');
     const dialog = ofEve.getByRole('dialog');
-    await dialog.getByText('Only administrators make a key beside another one here.').waitFor();
+    await dialog.getByText('Only administrators may create additional keys here.').waitFor();
     await until(async () => expect(await dialog.getByRole('combobox').inputValue()).toBe('expires now'));
     await expectNoViolation(ofEve);
     await dialog.getByRole('button', { name: 'Create new key' }).click();

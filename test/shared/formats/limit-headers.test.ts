@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openaiLimitHeaders } from '#shared/formats/openai/limit-headers.ts';
-import { messagesLimitHeaders } from '#shared/formats/messages/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '#shared/formats/openai/limit-headers.ts';
+import { createMessagesLimitHeaders } from '#shared/formats/messages/limit-headers.ts';
 
 const at = Date.UTC(2026, 10, 21);
 
@@ -14,7 +14,7 @@ describe('rate-limit headers', () => {
     [86_399_000, '23h59m59s'],
   ])('report %i ms in the chat format as %s', (ms, text) => {
     const requests = { limit: 60, remaining: 3, resetsAt: at + ms };
-    expect(openaiLimitHeaders({ at, requests, tokens: undefined })).toEqual({
+    expect(createOpenaiLimitHeaders({ at, requests, tokens: undefined })).toEqual({
       'x-ratelimit-limit-requests': '60',
       'x-ratelimit-remaining-requests': '3',
       'x-ratelimit-reset-requests': text,
@@ -23,7 +23,7 @@ describe('rate-limit headers', () => {
 
   it('report the time of day in the messages format', () => {
     const tokens = { limit: 1_000, remaining: 0, resetsAt: at + 1_500 };
-    expect(messagesLimitHeaders({ at, requests: undefined, tokens })).toEqual({
+    expect(createMessagesLimitHeaders({ at, requests: undefined, tokens })).toEqual({
       'anthropic-ratelimit-tokens-limit': '1000',
       'anthropic-ratelimit-tokens-remaining': '0',
       'anthropic-ratelimit-tokens-reset': '2026-11-21T00:00:01.500Z',
@@ -31,6 +31,6 @@ describe('rate-limit headers', () => {
   });
 
   it('are missing without limits', () => {
-    expect(openaiLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
+    expect(createOpenaiLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { hostedCallId, encodeResultText } from '#shared/formats/messages/hosted/result-text-encoding.ts';
+import { toHostedCallId, encodeResultText } from '#shared/formats/messages/hosted/result-text-encoding.ts';
 import { messagesToConversation } from '#shared/translate/messages-conversation/messages-to-conversation.ts';
 import { translationBetween } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';
 
-const [first, second] = [hostedCallId('c1'), hostedCallId('c2')];
+const [first, second] = [toHostedCallId('c1'), toHostedCallId('c2')];
 const found = {
   type: 'web_search_result',
   title: 'T',
@@ -24,7 +24,7 @@ const content: JsonObject[] = [
   { type: 'web_search_tool_result', tool_use_id: first, content: [found] },
   { type: 'web_fetch_tool_result', tool_use_id: second, content: fetched },
   textBlock('That is it.'),
-  { type: 'server_tool_use', id: hostedCallId('c3'), name: 'web_search', input: {} },
+  { type: 'server_tool_use', id: toHostedCallId('c3'), name: 'web_search', input: {} },
 ];
 const messages = [said('user', 'Look.'), said('assistant', content), said('user', 'And?')];
 const request = { model: 'm', max_tokens: 9, messages };

@@ -6,7 +6,7 @@ import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-
 import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { createResultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
-import { hostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
+import { toHostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
@@ -121,7 +121,7 @@ const examples: Record<string, Example> = {
   'messages[].content[] compaction': ofAssistant({ type: 'compaction', content: 'so far' }, 'content'),
   'messages[].content[] of other types': ofAssistant(execution, 'input'),
   'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
-  'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1')),
+  'messages[].content[] web search or fetch, run here': searched(toHostedCallId('call_1')),
   'messages[].content[].citations, made here': ofAssistant({ ...text('b'), citations }, '', [text('b')]),
   'messages[].content[].transformations': ofImage({ transformations: { oversized_image: 'error' } }, 'transformations'),
   'messages[].content[].toolset_name': ofResult({ toolset_name: 'set' }, 'toolset_name'),

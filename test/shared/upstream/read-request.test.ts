@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toolInput } from '#shared/translate/vocabulary/tool-call.ts';
+import { parseToolInput } from '#shared/translate/vocabulary/tool-call.ts';
 import { errorWith } from '../../helpers/error-with.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 
@@ -22,5 +22,5 @@ it('the body of a job is released once it was read', () => {
 });
 
 it('the body of a job may contain deeper arguments of a tool call as text, which stay text', () => {
-  expect(toolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
+  expect(parseToolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
 });

@@ -10,7 +10,7 @@ import type { Outcome } from '../../answer/outcome.ts';
  * Reads an answer from Claude Code's output: the upstream's events under `stream_event`, and a `result` at the end.
  *
  * The answer has ended when the upstream reports a stop reason. After some stop reasons, Claude Code would go on by itself: it would
- * run tools, or request an answer again that a limit has cut off.
+ * run tools, or repeat the request for an answer that a limit has cut off.
  */
 export class ClaudeAnswer {
   readonly #onEvent: (event: JsonObject) => void;
@@ -81,7 +81,10 @@ function createBrokenOffError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
 }
 
-/** Returns the seconds until `resetsAt` (in seconds since 1970) of a limit that rejects requests, at least 1; undefined if none does. */
+/**
+ * Returns the seconds until a limit that rejects requests ends, at least 1. Returns undefined if no limit rejects requests. `resetsAt` is
+ * in seconds since 1970.
+ */
 function readSecondsUntilReset(info: Json | undefined): number | undefined {
   if (!isJsonObject(info) || info['status'] !== 'rejected' || typeof info['resetsAt'] !== 'number') return undefined;
   return Math.max(1, Math.ceil(info['resetsAt'] - Date.now() / 1000));

@@ -20,7 +20,7 @@ export interface ClaudeRequest {
   question: MessagesBlock[];
   tools: string[];
   isThinking: boolean;
-  /** Fields of the upstream's request that Claude Code sends on unchanged. */
+  /** Fields that Claude Code adds unchanged to its request to the upstream. */
   fields: JsonObject;
 }
 
@@ -31,8 +31,8 @@ export interface ClientParams {
 }
 
 /**
- * Fields of a request in the `messages` format that Claude Code cannot send to its upstream, with what they ask for. A request with one
- * of these fields is refused, because the answer would be wrong.
+ * Fields of a request in the `messages` format that Claude Code cannot send to its upstream, each with the feature that it requests. A
+ * request with one of these fields is refused, because the answer would be wrong.
  */
 const refusedFields: Readonly<Record<string, string>> = {
   mcp_servers: 'MCP servers that the upstream connects to',
@@ -47,7 +47,7 @@ const passedFields = [
 ].flat();
 
 /**
- * Reads a request in the messages format into a request to Claude Code.
+ * Converts a request in the `messages` format into a request to Claude Code.
  * @throws RouterError `unsupported_parameter` that names the field that Claude Code cannot serve
  */
 export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params: ClientParams): ClaudeRequest {
@@ -56,9 +56,9 @@ export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params:
   assertServable(request, tools, traits, params);
   const system = readSystemTexts(request.system ?? '');
   const turns: Turn<MessagesBlock>[] = [];
-  for (const [at, { role, content }] of request.messages.entries()) {
+  for (const [index, { role, content }] of request.messages.entries()) {
     if (role === 'system') system.push(...readSystemTexts(content));
-    else turns.push({ role, blocks: toBlocks(content, `messages.${at}.content`) });
+    else turns.push({ role, blocks: toBlocks(content, `messages.${index}.content`) });
   }
   const { thinking } = request;
   const isThinking =
@@ -90,17 +90,17 @@ function assertServable(
   { takesTools, takesSchemas }: ModelTraits,
   params: ClientParams,
 ): void {
-  for (const [field, what] of Object.entries(refusedFields)) {
-    if (requestsSomething(request[field])) throw unsupportedInMessages(field, what);
+  for (const [field, feature] of Object.entries(refusedFields)) {
+    if (requestsSomething(request[field])) throw unsupportedInMessages(field, feature);
   }
   if (takesSchemas !== true && requestsSomething(request.output_config?.format ?? undefined)) {
     throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
   }
   if (takesTools !== true && tools.length > 0) throw unsupportedInMessages('tools', 'tools of the client');
-  for (const [at, tool] of tools.entries()) {
+  for (const [index, tool] of tools.entries()) {
     const { type } = tool;
     if (typeof type === 'string' && type !== 'custom' && !isClientTool(tool)) {
-      throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}'`);
+      throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}'`);
     }
   }
 }
@@ -124,7 +124,7 @@ function removeUnsupportedFields(tool: MessagesTool): MessagesTool {
 
 function toBlocks(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((block, at) => toBlock(block, `${param}.${at}`));
+  return content.flatMap((block, index) => toBlock(block, `${param}.${index}`));
 }
 
 /** Drops cache hints, because Claude Code sets cache hints itself, and the upstream limits their number. */

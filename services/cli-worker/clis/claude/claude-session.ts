@@ -53,13 +53,13 @@ export class ClaudeSession implements CliSession<ClaudeRequest, JsonObject> {
       this.#tools = new ClientTools(request.tools);
       // Claude Code handles messages in order, so all of them are sent before the first is answered.
       const settingsAccepted = Promise.all(
-        createSettingRequests(request, this.#startModel).map((each) => this.#sendControlRequest(each)),
+        createSettingRequests(request, this.#startModel).map((setting) => this.#sendControlRequest(setting)),
       );
       const [outcome] = await Promise.all([this.#ask(request, onEvent, signal), settingsAccepted]);
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
-      // The process is killed, because it would wait for the results of tools, which the client runs.
+      // The process is killed, because it would wait for the results of tools that the client runs.
       this.process.kill();
     }
   }
@@ -191,9 +191,9 @@ function createSettingRequests(
       subtype: 'apply_flag_settings',
       settings: {
         ...(model !== startModel && { model }),
-        // Otherwise Claude Code, with a login, tells the model how to sign commits.
+        // With a login, Claude Code would otherwise tell the model how to sign commits.
         attribution: { commit: '', pr: '' },
-        // Fields of the upstream's request, which override those that Claude Code sets itself.
+        // These fields of the upstream's request override the fields that Claude Code sets itself.
         env: { CLAUDE_CODE_EXTRA_BODY: JSON.stringify(fields) },
       },
     },

@@ -11,7 +11,7 @@ const allowedVariables = [...logins.claude.keyVariables, 'ANTHROPIC_BASE_URL', '
 
 /**
  * Arguments that leave Claude Code only the model and the client's tools. It gets no tools of its own, no other MCP servers, no settings
- * files and no skills, and saves nothing. It asks for the permission to call a tool in its streamed output.
+ * files and no skills, and saves nothing. In its streamed output it asks for permission to call a tool.
  */
 const args = [
   ['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
@@ -27,10 +27,10 @@ export const claude: Cli<ClaudeRequest, JsonObject> = {
   dialogue: claudeDialogue,
   isSingleUse: true,
   start: (options) => startClaude(options, {}),
-  probe: (options) => probeClaude((set) => startClaude(options, set), options),
+  probe: (options) => probeClaude((overrides) => startClaude(options, overrides), options),
 };
 
-/** @param overrides variables that override those of the worker */
+/** @param overrides variables that override the worker's variables */
 async function startClaude(
   { starter, workspace, models, signal }: StartOptions,
   overrides: Record<string, string>,
@@ -58,7 +58,7 @@ async function startClaude(
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
       // The client manages the history.
       DISABLE_COMPACT: '1',
-      // These two variables let the client's tools keep their names, and the model see all of them.
+      // These two variables keep the names of the client's tools, and show the model all of these tools.
       CLAUDE_AGENT_SDK_MCP_NO_PREFIX: '1',
       ENABLE_TOOL_SEARCH: 'false',
       ...overrides,

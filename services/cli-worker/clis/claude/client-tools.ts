@@ -1,9 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * Offers a client's tools to Claude Code as an MCP server, whose messages are control requests. Lists only the tools' names, which make
- * Claude Code wait for the permission to call a tool. The upstream gets the client's descriptions of the tools in a field of the request.
- * Runs no tool.
+ * Offers a client's tools to Claude Code as an MCP server over control requests. Lists only the names of the tools, so that Claude Code waits
+ * for the permission to call a tool. The upstream gets the client's descriptions of the tools in a field of the request. Runs no tool.
  */
 export class ClientTools {
   static readonly serverName = 'client';
@@ -24,7 +23,7 @@ export class ClientTools {
     const createResponse = (result: JsonObject): JsonObject => ({ jsonrpc: '2.0', id: id ?? 0, result });
     switch (method) {
       case 'initialize':
-        return createResponse(initializeResult(isJsonObject(params) ? params['protocolVersion'] : undefined));
+        return createResponse(createInitializeResult(isJsonObject(params) ? params['protocolVersion'] : undefined));
       case 'tools/list':
         this.#onListed();
         return createResponse({
@@ -38,7 +37,7 @@ export class ClientTools {
   }
 }
 
-function initializeResult(version: Json | undefined): JsonObject {
+function createInitializeResult(version: Json | undefined): JsonObject {
   return {
     protocolVersion: version ?? '2025-06-18',
     capabilities: { tools: {} },

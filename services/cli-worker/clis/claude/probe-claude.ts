@@ -18,13 +18,13 @@ const probeTool = { name: 'probe', description: 'A tool', input_schema: { type: 
 const probeFormat = { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } };
 
 /**
- * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it sends on the fields of a
+ * Finds out whether the installed version of Claude Code offers a client's tools to the model, and whether it forwards the fields of a
  * request. Makes a process send a request to an upstream inside the worker, on the loopback interface, and checks that request. This takes
  * about half a second and costs no tokens.
- * @param start starts a process with variables that override those of the worker
+ * @param start starts a process with variables that override the worker's variables
  */
 export async function probeClaude(
-  start: (set: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
+  start: (overrides: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
   const request = await probeUpstream(answerEvents, async (url) => {

@@ -130,7 +130,7 @@ function readUsage(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/** HTTP statuses of Codex's kinds of errors. */
+/** HTTP statuses by Codex's kind of error. */
 const statusOfErrorKind: Readonly<Record<string, number>> = {
   usageLimitExceeded: 429,
   rateLimitExceeded: 429,
@@ -161,7 +161,7 @@ function toTurnError({ message, codexErrorInfo: info }: JsonObject, resetsAt: nu
   return upstreamError({ status, message: sentence, retryAfter });
 }
 
-/** Returns the HTTP status for Codex's error info, which is a word, or an object whose only field may contain the status. */
+/** Returns the HTTP status for Codex's error info: a word, or an object with one field that may contain the status. */
 function toStatus(info: Json | undefined): number | undefined {
   if (typeof info === 'string') return statusOfErrorKind[info];
   const [detail] = isJsonObject(info) ? Object.values(info) : [];
@@ -169,7 +169,7 @@ function toStatus(info: Json | undefined): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Whether an error message is the whole body of the upstream's answer. Codex repeats the body only for status 400. */
+/** Returns whether an error message is the whole body of the upstream's answer. Codex repeats the body only for status 400. */
 function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
 }

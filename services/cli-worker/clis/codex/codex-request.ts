@@ -20,7 +20,7 @@ export interface CodexRequest extends Omit<ItemsRequest, 'tools'> {
 }
 
 /**
- * Reads a chat request into a request to Codex.
+ * Converts a chat request into a request to Codex.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readCodexRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): CodexRequest {

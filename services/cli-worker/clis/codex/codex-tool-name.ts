@@ -3,7 +3,7 @@ import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts'
 /** Names that Codex accepts for a client's tools. */
 const acceptedName = /^[\w-]{1,128}$/;
 
-/** Names that Codex uses itself: those with the prefix of MCP servers' tools, and the one tool that cannot be switched off. */
+/** Names that Codex uses itself: the prefix of MCP servers' tools, and the tool of Codex that cannot be switched off. */
 const reservedName = /^(?:mcp|mcp__.*|request_user_input)$/;
 
 /**

@@ -11,7 +11,7 @@ export interface CodexTool {
 /** Maximum bytes of a schema that is not repeated in the description. Codex drops the texts in a schema of more than about 5,000 bytes. */
 const maxSchemaBytes = 4_000;
 
-/** Keywords that Codex sends on unchanged, or that mean nothing to the model. Codex changes or drops all others. */
+/** Keywords that Codex forwards unchanged, or that mean nothing to the model. Codex changes or drops all others. */
 const keptKeywords: ReadonlySet<string> = new Set(
   [
     ['type', 'properties', 'required', 'items', 'minItems', 'enum', 'description', 'additionalProperties'],
@@ -19,13 +19,13 @@ const keptKeywords: ReadonlySet<string> = new Set(
   ].flat(),
 );
 
-/** Keywords whose values map names to schemas. */
+/** Keywords with values that map names to schemas. */
 const keywordsOfNamedSchemas: ReadonlySet<string> = new Set(['properties', '$defs']);
 
-/** Keywords whose values are not schemas. */
+/** Keywords with values that are not schemas. */
 const keywordsWithoutSchemas: ReadonlySet<string> = new Set(['type', 'required', 'enum']);
 
-/** Returns the tool for Codex. If Codex would not send on the whole schema, the description repeats it, for the model to read. */
+/** Returns the tool for Codex. If Codex would not forward the whole schema, the description repeats the schema for the model. */
 export function toCodexTool({ name, description, parameters }: ResponsesFunctionTool): CodexTool {
   const inputSchema = parameters ?? { type: 'object', properties: {} };
   const text = JSON.stringify(inputSchema);
@@ -38,7 +38,7 @@ export function toCodexTool({ name, description, parameters }: ResponsesFunction
   };
 }
 
-/** Whether a schema has only keywords that Codex sends on unchanged, or that mean nothing to the model. */
+/** Returns whether a schema has only `keptKeywords`. */
 function hasOnlyKeptKeywords(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.every(hasOnlyKeptKeywords);
   if (!isJsonObject(schema)) return true;
@@ -46,7 +46,7 @@ function hasOnlyKeptKeywords(schema: Json): boolean {
     if (!keptKeywords.has(keyword)) return false;
     if (keywordsWithoutSchemas.has(keyword) || value === undefined) return true;
     if (keywordsOfNamedSchemas.has(keyword) && isJsonObject(value))
-      return Object.values(value).every((each) => hasOnlyKeptKeywords(each ?? null));
+      return Object.values(value).every((schemaOfName) => hasOnlyKeptKeywords(schemaOfName ?? null));
     return hasOnlyKeptKeywords(value);
   });
 }

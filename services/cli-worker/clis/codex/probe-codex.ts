@@ -8,7 +8,7 @@ import type { CodexRequest } from './codex-request.ts';
 const askMs = 10_000;
 
 const toolName = 'probe';
-/** Arguments that Codex itself would format differently, which shows whether it reports them unchanged. */
+/** Arguments that Codex itself would format differently. They show whether Codex reports arguments unchanged. */
 const argumentsText = '{ "a": 1.0 }';
 const callItem = {
   id: 'fc_1',
@@ -31,7 +31,7 @@ const imageUrl =
 
 /**
  * Finds out whether the installed version of Codex offers a client's tools to the model, and reports their calls as the model wrote them.
- * Also finds out whether Codex sends on a schema and images. Makes a process send a request to an upstream inside the worker, and checks
+ * Also finds out whether Codex forwards a schema and images. Makes a process send a request to an upstream inside the worker, and checks
  * that request. This takes about half a second and costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */

@@ -21,7 +21,9 @@ export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: 
   return { finishReason: calls.length > 0 ? 'tool_calls' : toFinishReason(stopReason), usage };
 }
 
-/** Maps an error of Gemini CLI, whose codes are the upstream's HTTP statuses, to the router's. Returns other errors unchanged. */
+/**
+ * Maps an error of Gemini CLI to the router's error. Gemini CLI's codes are the upstream's HTTP statuses. Returns other errors unchanged.
+ */
 export function mapGeminiError(method: string, error: unknown): unknown {
   if (!(error instanceof JsonRpcError)) return error;
   const { code, message } = error;
@@ -42,7 +44,7 @@ function toFinishReason(stopReason: Json | undefined): string {
   }
 }
 
-/** Returns the sentence in the message if that is the whole body of the upstream's error; otherwise the message. */
+/** Returns the field `message` of a text that is the body of an upstream's error. Returns any other text unchanged. */
 function readErrorText(message: string): string {
   const sentence = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
   return sentence === undefined ? message : (JSON.parse(sentence) as string);

@@ -10,6 +10,7 @@ import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/answer-limit.ts';
 import { isSystemMessage, readItemsRequest, joinSystemTexts, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
+
 /** Name of the MCP server that lists the client's tools. */
 export const serverName = 'client';
 /** Prefix that Gemini CLI puts before the names of these tools. */
@@ -34,7 +35,7 @@ export interface GeminiRequest extends AnswerLimits {
 }
 
 /**
- * Reads a chat request into a request to Gemini CLI.
+ * Converts a chat request into a request to Gemini CLI.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readGeminiRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): GeminiRequest {
@@ -65,7 +66,7 @@ function toListedTool({ name, description, parameters }: ResponsesFunctionTool):
   return { name: toListedName(name), description: description ?? '', inputSchema: { ...schema, type: 'object' } };
 }
 
-/** Joins consecutive items of the same side into one turn. */
+/** Joins consecutive items of the same role into one turn. */
 function toTurns(items: readonly JsonObject[]): GeminiTurn[] {
   const names = new Map<string, string>();
   const turns: GeminiTurn[] = [];
@@ -90,7 +91,7 @@ function toTurn(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
     case 'function_call_output': {
       const { call_id: id, output } = item as { call_id: string; output: string | JsonObject[] };
       const parts = typeof output === 'string' ? [{ text: output }] : output.map(toPart);
-      const text = parts.flatMap(({ text: each }) => (typeof each === 'string' ? [each] : [])).join('\n');
+      const text = parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('\n');
       const response = { id, name: names.get(id) ?? `${toolPrefix}unknown`, response: { output: text } };
       return { role: 'user', parts: [{ functionResponse: response }, ...parts.filter((part) => !('text' in part))] };
     }

@@ -22,7 +22,7 @@ export interface GeminiSessionOptions {
   tools: ToolListServer;
 }
 
-/** System prompt for a request without one. Gemini CLI would replace an empty prompt by instructions of its own. */
+/** System prompt for a request without one. Gemini CLI would replace an empty prompt with instructions of its own. */
 const defaultSystemPrompt = 'You are a helpful assistant.';
 
 interface CurrentConversation {
@@ -144,13 +144,13 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
       if (current.isAnswering) current.onHistory();
       return;
     }
-    const kind = typeof sessionUpdate === 'string' ? kinds[sessionUpdate] : undefined;
+    const kind = typeof sessionUpdate === 'string' ? kindsByUpdate[sessionUpdate] : undefined;
     if (kind !== undefined && text !== '') current.onPart({ kind, text });
   }
 }
 
 /** Kinds of pieces, by the names of the updates that contain the pieces. */
-const kinds: Readonly<Record<string, TextPart['kind'] | undefined>> = {
+const kindsByUpdate: Readonly<Record<string, TextPart['kind'] | undefined>> = {
   agent_message_chunk: 'text',
   agent_thought_chunk: 'thinking',
 };
@@ -178,7 +178,7 @@ function toCalls(
 /** The property that Gemini CLI adds to the parameters of every tool, to run calls one after the other. */
 const orderProperty = 'wait_for_previous';
 
-/** Whether the client's tool itself has a parameter with the name `order`. */
+/** Returns whether the client's tool itself has a parameter with this name. */
 function hasOrderProperty(tool: ListedTool | undefined): boolean {
   const properties = tool?.inputSchema['properties'];
   return isJsonObject(properties) && Object.hasOwn(properties, orderProperty);
@@ -189,7 +189,8 @@ function removeOrderProperty(args: JsonObject): JsonObject {
 }
 
 /**
- * Returns the folder in which Gemini CLI has just saved a session. Gemini CLI has one folder for each project.
+ * Returns the folder in which Gemini CLI has just saved a session.
+ * @param projects Gemini CLI's folder with a folder for each project
  * @throws RouterError `upstream_failed` if Gemini CLI saves no session
  */
 async function findSavesFolder(projects: string): Promise<string> {

@@ -19,7 +19,7 @@ const allowedVariables = [
   'GOOGLE_CLOUD_LOCATION',
 ];
 
-/** The dialogue with Gemini CLI, which reads turns with the parts of Google's API. It sends on PDFs, but not the schema of an answer. */
+/** The dialogue with Gemini CLI, which reads turns with the parts of Google's API. It forwards PDFs, but not the schema of an answer. */
 const geminiDialogue = createItemsDialogue(readGeminiRequest, { takesFiles: true, takesSchemas: false });
 
 /** Gemini CLI, driven over the Agent Client Protocol. Each conversation has a session of its own. */

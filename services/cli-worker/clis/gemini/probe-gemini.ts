@@ -19,7 +19,7 @@ const answerEvents: readonly JsonObject[] = [
 const imageData = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
- * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it sends on
+ * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it forwards
  * images. Makes a process send a request to an upstream inside the worker, and checks that request. This costs no tokens.
  * @param start starts a process that sends requests to the upstream at an address
  */

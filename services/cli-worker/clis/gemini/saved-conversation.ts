@@ -54,10 +54,10 @@ export class SavedConversation {
   }
 
   #writeLines(turns: readonly GeminiTurn[]): string {
-    // Gemini CLI would run a text that begins with a slash as a command. The marker before the text prevents that, too.
+    // Gemini CLI would run a text that begins with a slash as a command. The marker before the text also prevents this.
     const thought = { text: '', thought: this.endMarker };
-    const messages = [...turns, { role: 'user', parts: [] }].map(({ role, parts }, at): JsonObject => {
-      const id = at === 0 ? contextId : randomUUID();
+    const messages = [...turns, { role: 'user', parts: [] }].map(({ role, parts }, index): JsonObject => {
+      const id = index === 0 ? contextId : randomUUID();
       this.#ids.add(id);
       const content = role === 'user' ? [thought, ...parts] : parts;
       return { id, timestamp: latestTime, type: role === 'user' ? 'user' : 'gemini', content };
@@ -67,7 +67,7 @@ export class SavedConversation {
     return [session, ...messages].map((line) => `${JSON.stringify(line)}\n`).join('');
   }
 
-  /** Whether a user's text that Gemini CLI shows is the marker at the end of the history. */
+  /** Returns whether a user's text that Gemini CLI shows is the marker at the end of the history. */
   isEndMarker(text: string): boolean {
     return text === `[Thought: ${this.endMarker}]`;
   }
@@ -88,7 +88,7 @@ export class SavedConversation {
     };
   }
 
-  /** Deletes the files of the session: this one, and the one that Gemini CLI begins when it loads the session. */
+  /** Deletes the file of this session, and the file that Gemini CLI begins when it loads the session. */
   async delete(): Promise<void> {
     const names = await readdir(this.#folder);
     const sessionFiles = names.filter((name) => name.includes(this.sessionId.slice(0, 8)));

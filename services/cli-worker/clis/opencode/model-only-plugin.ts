@@ -12,8 +12,8 @@ export interface ModelParameters {
 }
 
 /**
- * A plugin for opencode that replaces the system prompt by that of the client, and sets the model's parameters. The worker sends both in
- * the `system` field of a prompt, after a mark that only the worker knows. The token limit is not set if opencode sends none.
+ * A plugin for opencode that replaces the system prompt with the client's, and sets the model's parameters. The worker sends both in the
+ * `system` field of a prompt, after a random mark that no client can guess. The plugin sets no token limit if opencode sends none.
  */
 const script = (mark: string): string => `const mark = ${JSON.stringify(mark)};
 export const ModelOnly = async () => ({

@@ -34,7 +34,7 @@ export class OpencodeAnswer {
   readonly #waitingCallIds = new Set<Json>();
   /** Calls with their arguments, in order, which the client has not got yet. */
   readonly #unsentCalls = new Map<string, { name: string; input: JsonObject }>();
-  /** Ids of all calls whose arguments have come. */
+  /** Ids of all calls with complete arguments. */
   readonly #knownCallIds = new Set<Json>();
   #callCount = 0;
   #outcome: Outcome | undefined;
@@ -170,7 +170,7 @@ export class OpencodeAnswer {
   }
 }
 
-/** Maps the AI SDK's finish reasons to those of the chat format. Returns undefined for reasons that do not end an answer. */
+/** Maps a finish reason of the AI SDK to the chat format. Returns undefined for a reason that does not end an answer. */
 function toFinishReason(finish: string): string | undefined {
   switch (finish) {
     case 'stop':

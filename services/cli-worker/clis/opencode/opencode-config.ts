@@ -13,7 +13,7 @@ export interface OpencodeModel extends JsonObject {
 /** A local model with which opencode is warmed up. Conversations with it make opencode load everything that a conversation needs. */
 export const warmUpModel: OpencodeModel = { providerID: 'router-warm-up', modelID: 'none' };
 
-/** The tool that opencode makes a model call to give an answer with a schema. */
+/** opencode's tool for answers with a schema. The model gives such an answer by calling this tool. */
 export const schemaTool = 'StructuredOutput';
 
 /** Calls of the client's tools (`ask`) wait for a permission that is never granted. Of the rules that match, the last one applies. */

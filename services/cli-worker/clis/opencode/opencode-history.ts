@@ -4,7 +4,7 @@ import { bareAgent, type OpencodeModel } from './opencode-config.ts';
 /** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after these ids. */
 const historyIdStart = '0';
 
-/** Whether a message belongs to a history that came from the worker. */
+/** Returns whether a message belongs to a history that came from the worker. */
 export function isHistoryMessage(messageId: unknown): boolean {
   return typeof messageId === 'string' && messageId.startsWith(`msg_${historyIdStart}`);
 }
@@ -40,7 +40,8 @@ export class OpencodeHistories {
     };
     return toMessages(items, now).flatMap(({ role, parts }) => {
       const id = this.#createId('msg');
-      const info = role === 'user' ? userInfo(model) : { ...assistantInfo(model), parentID: parentId, finish: 'stop' };
+      const info =
+        role === 'user' ? createUserInfo(model) : { ...createAssistantInfo(model), parentID: parentId, finish: 'stop' };
       if (role === 'user') parentId = id;
       const time = role === 'user' ? { created: now } : { created: now, completed: now };
       return [
@@ -61,11 +62,11 @@ export class OpencodeHistories {
   }
 }
 
-function userInfo(model: OpencodeModel): JsonObject {
+function createUserInfo(model: OpencodeModel): JsonObject {
   return { model };
 }
 
-function assistantInfo(model: OpencodeModel): JsonObject {
+function createAssistantInfo(model: OpencodeModel): JsonObject {
   const tokens = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
   return { ...model, mode: bareAgent, path: { cwd: '/', root: '/' }, cost: 0, tokens };
 }

@@ -21,7 +21,7 @@ export class OpencodeHttp {
 
   /**
    * Makes a call and returns its answer; an empty object if the answer is not a JSON object.
-   * @param options.mayBeGone whether status 404 is no error, because the subject of the call may have ended
+   * @param options.mayBeGone whether to accept status 404, because the subject of the call may have ended
    * @throws RouterError `upstream_failed` if the server refuses the call
    * @throws OpencodeUnreachable if the server does not answer
    */

@@ -29,7 +29,7 @@ export interface OpencodeRequest extends Omit<ItemsRequest, 'tools'> {
 }
 
 /**
- * Reads a chat request into a request to opencode. The upstream applies the token limit; the worker ends the answer at stop texts.
+ * Converts a chat request into a request to opencode. The upstream applies the token limit; the worker ends the answer at stop texts.
  * @throws RouterError as `readItemsRequest` does
  */
 export function readOpencodeRequest(body: JsonObject, traits: ModelTraits, words: ClientWords): OpencodeRequest {

@@ -105,7 +105,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     }
   }
 
-  /** Returns opencode's description of a model; undefined for a model that it does not have. */
+  /** Returns opencode's description of a model; undefined if opencode does not have the model. */
   async describeModel(name: string): Promise<JsonObject | undefined> {
     const { providerID, modelID } = parseModelName(name);
     const { providers } = await this.#options.http.call('GET', '/config/providers');
@@ -147,7 +147,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     } else if (type === 'question.asked') this.#callInBackground('POST', `/question/${readId(fields)}/reject`);
   }
 
-  /** Makes a call without waiting for its answer. A failed call ends the process, whose state is then unknown. */
+  /** Makes a call without waiting for its answer. A failed call ends the process, because the state of the process is then unknown. */
   #callInBackground(
     method: 'POST' | 'DELETE',
     path: string,

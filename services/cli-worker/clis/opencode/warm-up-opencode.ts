@@ -34,7 +34,7 @@ const request: OpencodeRequest = {
   stop: [],
 };
 
-/** The messages that the upstream must get for the request above, and nothing else. */
+/** The messages that the upstream must get for `request`. It must get no others. */
 const expectedMessages: JsonObject[] = [
   { role: 'system', content: 'Be exact.' },
   { role: 'user', content: 'Hello' },

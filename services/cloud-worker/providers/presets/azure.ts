@@ -21,6 +21,6 @@ export const azure: Provider = {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-  // The name of a deployment is arbitrary, so it tells nothing about the model.
+  // The name of a deployment is arbitrary, so it says nothing about the model.
   guess: () => allCapabilities,
 };

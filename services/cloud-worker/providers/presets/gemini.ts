@@ -9,7 +9,7 @@ import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const otherModels = /aqa|imagen|veo|tts|image|audio|live|robotics|computer-use|lyria|deep-research/;
 
-/** Guesses the capabilities of Google's models, whose names may have a prefix. */
+/** Guesses the capabilities of Google's models. Their names may have a prefix. */
 const guess: Guess = (id) => {
   if (guessedEmbeddings.serves(id) === 'only') return [];
   if (otherModels.test(id)) return undefined;
@@ -49,7 +49,7 @@ function removePrefix(model: ModelInfo): ModelInfo {
   return { ...model, id: model.id.replace(/^models\//, '') };
 }
 
-/** Matches models that refuse an earlier answer whose first tool call has no signature. Tool calls of other models have none. */
+/** Matches models that refuse an earlier answer if its first tool call has no signature. Tool calls of other models have none. */
 const needsSignatures = /gemini-([3-9]|\d\d)/;
 
 /** Placeholder that Google accepts as the signature of a call without one (Google AI for Developers, "Thought signatures"). */

@@ -39,7 +39,7 @@ const minOutputTokens = 16;
 /** Hosted tools that OpenAI runs for the newer models at `/responses`. */
 const hostedTools = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
 
-/** Guesses the capabilities of OpenAI's models. Unknown models are assumed to see images, as most do. */
+/** Guesses the capabilities of OpenAI's models. Unknown models are assumed to accept images, as most models do. */
 const guess: Guess = (id) => {
   if (hasOwnEndpoint(id)) return [];
   const capabilities = unusedModels.test(id) ? undefined : guessChatCapabilities(id);
@@ -48,7 +48,7 @@ const guess: Guess = (id) => {
     : capabilities;
 };
 
-/** Returns whether a model is served only in one of the formats for other operations than chat. */
+/** Returns whether a model is served only in a format for another operation than chat. */
 function hasOwnEndpoint(id: string): boolean {
   return [embeddingModels, completionModels, moderationModels, drawingModels, speakingModels, transcribingModels].some(
     (names) => names.test(id),
@@ -118,15 +118,14 @@ function removeUselessEffort(request: JsonObject, { capabilities }: ModelInfo): 
 }
 
 /**
- * Removes thinking that OpenAI has not encrypted, and, for a model that does not think, the request for encrypted thinking. OpenAI refuses
- * both. The model's name shows whether the model thinks. At providers with arbitrary names, a `reasoning` field in the request shows that,
- * too.
+ * Removes thinking that OpenAI has not encrypted. For a model that does not think, also removes the request for encrypted thinking. OpenAI
+ * refuses both. Whether a model thinks shows in its name or, at providers with arbitrary names, in a `reasoning` field of the request.
  */
 function removeForeignThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
   const { input, include, reasoning } = request;
   const mayThink = capabilities.includes('thinking') && (thinkingModels.test(id) || isJsonObject(reasoning));
   const requestedParts =
-    Array.isArray(include) && !mayThink ? include.filter((what) => what !== encryptedThinking) : include;
+    Array.isArray(include) && !mayThink ? include.filter((part) => part !== encryptedThinking) : include;
   return {
     ...request,
     ...(Array.isArray(input) && { input: input.filter((item) => !isForeignThinking(item)) }),

@@ -20,7 +20,7 @@ const guess: Guess = (id) =>
     json: true,
   });
 
-/** Together (Together docs, "OpenAI Compatibility", "List all models", which answers with a bare list). */
+/** Together (Together docs, "OpenAI Compatibility", "List all models"). The answer with the models is a bare list. */
 export const together: Provider = {
   title: 'Together',
   format: chatUpstream,

@@ -30,14 +30,14 @@ import { addRunningAgents } from './running-sessions.ts';
 export interface SessionWithTurns {
   session: StoredSession;
   turns: readonly RunningTurnStats[];
-  /** The number of agents of `turns` that have no finished turn yet. */
+  /** The number of agents in `turns` without a finished turn. */
   newAgents: number;
 }
 
-/** The sums of an owner are also given for at most this many of the owner's keys. */
+/** The maximum number of keys with sums of their own in the answer for one owner. */
 const maxKeys = 20;
 
-/** Returns agent sessions for people to read, with the names of owners and keys, and with costs in dollars. */
+/** Converts agent sessions into the API's answers, with the names of owners and keys and with costs in dollars. */
 export async function toSessionAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   sessions: readonly SessionWithTurns[],
@@ -63,7 +63,7 @@ export async function toSessionAnswers(
   });
 }
 
-/** Returns one agent session as `toSessionAnswers` does, with the tree of its agents. */
+/** Converts one agent session as `toSessionAnswers` does, and adds the tree of its agents. */
 export async function toTreeAnswer(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   session: StoredTree,
@@ -75,7 +75,7 @@ export async function toTreeAnswer(
   return { ...answer, main: toSumsAnswer(session.main), tree: tree.map(toAgentAnswer) };
 }
 
-/** Returns the sums of owners for people to read, the highest cost first. Owners without a session are left out. */
+/** Converts the sums of owners into the API's answers, the highest cost first. Leaves out owners without a request. */
 export async function toOwnerSumsAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   ownerSums: readonly OwnerSums[],

@@ -19,7 +19,7 @@ import {
 import { usageRequestSchema } from '../../contract/usage.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { requireCursor, timedCursor, type Order } from '../operations/page.ts';
+import { requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
 import { toOwnerSumsAnswers, toSessionAnswers, toTreeAnswer, type SessionWithTurns } from './agent-session-answers.ts';
 import { listRunningAgents, groupBySession, buildSession } from './running-sessions.ts';
@@ -27,11 +27,11 @@ import { listRunningAgents, groupBySession, buildSession } from './running-sessi
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
 
-/** The first page looks up at most this many running agent sessions that `sessions.list` has not returned. */
+/** The maximum number of running agent sessions that the first page adds to the sessions from `sessions.list`. */
 const maxRunningAdded = 200;
 
 const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
-/** The form of an id in the ledger's stream. Ids with the time 0 are excluded, because Redis refuses those before the first possible id. */
+/** The form of an id in the ledger's stream. Excludes ids with the time 0, because Redis refuses to read before the first possible id. */
 const recordCursor: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
 
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
@@ -50,10 +50,10 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
 
   /** Adds to each agent session its running turns, and the number of agents without a finished turn. */
   async function addTurns(
-    all: readonly AgentSession[],
+    agentSessions: readonly AgentSession[],
     turns: ReadonlyMap<string, RunningTurnStats[]>,
   ): Promise<SessionWithTurns[]> {
-    const agents = all.flatMap(({ id: session }) =>
+    const agents = agentSessions.flatMap(({ id: session }) =>
       listRunningAgents(turns.get(session) ?? []).map((agent) => ({ session, agent })),
     );
     const haveTurns = await sessions.haveTurns(agents);
@@ -61,7 +61,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       agents.filter((_, index) => haveTurns[index] !== true),
       ({ session }) => session,
     );
-    return all.map((session) => ({
+    return agentSessions.map((session) => ({
       session,
       turns: turns.get(session.id) ?? [],
       newAgents: newAgents.get(session.id)?.length ?? 0,
@@ -86,8 +86,8 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const turns = groupBySession(running(), viewer, owner);
         const { sessions: found, next } = await sessions.list(viewer, owner, limit, parseCursor(cursor));
         const listedIds = new Set(found.map((session) => session.id));
-        // The first page also shows running agent sessions that `list` has not returned: those whose last finished turn is older than
-        // this page, and those that have no finished turn yet.
+        // `list` finds sessions by their last finished turn. A running session may have finished its last turn before this page begins, or
+        // may have finished none. The first page shows these sessions too.
         const runningIds =
           cursor === undefined
             ? [...turns.keys()].filter((each) => !listedIds.has(each)).slice(0, maxRunningAdded)
@@ -99,14 +99,14 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         );
         // Later pages leave out the running agent sessions, because the first page has shown them.
         const rest = cursor === undefined ? found : found.filter((session) => !turns.has(session.id));
-        const all = [...runningSessions.filter((session) => session !== undefined), ...rest];
-        const seen = await addTurns(all, turns);
+        const pageSessions = [...runningSessions.filter((session) => session !== undefined), ...rest];
+        const withTurns = await addTurns(pageSessions, turns);
         return {
           data: await toSessionAnswers(
             parts,
-            seen.sort((a, b) => Number(b.turns.length > 0) - Number(a.turns.length > 0)),
+            withTurns.sort((a, b) => Number(b.turns.length > 0) - Number(a.turns.length > 0)),
           ),
-          next: next && timedCursor(next.at, next.id),
+          next: next && formatTimedCursor(next.at, next.id),
         };
       },
     }),
@@ -147,10 +147,10 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       handle: async ({ actor, params }, { limit, cursor }) => {
         requireCursor(cursor, recordCursor);
         const viewer = viewerOf(actor);
-        const seen = sessionIdPattern.test(params.id)
+        const session = sessionIdPattern.test(params.id)
           ? ((await sessions.find(viewer, params.id)) ?? groupBySession(running(), viewer).get(params.id))
           : undefined;
-        if (!seen) throw notFound();
+        if (!session) throw notFound();
         const { turns, next } = await sessions.listTurns(params.id, limit, cursor);
         return { data: await nameRequests(parts.namesOf)(turns), next };
       },

@@ -5,7 +5,7 @@ import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.t
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 
-/** Groups the running turns that a viewer may see by the id of their agent session, oldest first. */
+/** Groups running turns by the id of their agent session, the oldest turn first. Leaves out turns that the viewer may not see. */
 export function groupBySession(
   turns: readonly RunningTurnStats[],
   viewer: UsageViewer,
@@ -18,7 +18,7 @@ export function groupBySession(
   return Map.groupBy(sorted, (turn) => computeSessionId(sessionOwnerOf(turn), turn.session));
 }
 
-/** Builds an agent session from its running turns, if it has no finished turn yet. Returns undefined if there are no running turns. */
+/** Builds an agent session that has only running turns. Returns undefined if there are none. */
 export function buildSession(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
   const [first] = turns;
   if (!first) return undefined;
@@ -36,17 +36,17 @@ export function buildSession(id: string, turns: readonly RunningTurnStats[]): Ag
 }
 
 /**
- * Returns the agents of a session that have finished turns, followed by those that have only running turns.
+ * Returns the agents of a session: first the agents with finished turns, then the agents with running turns only.
  * @param agents the agents with a finished turn
  * @param turns the running turns of the session
  */
 export function addRunningAgents(agents: readonly SessionAgent[], turns: readonly RunningTurnStats[]): SessionAgent[] {
-  const all = new Map(agents.map((agent) => [agent.id, agent]));
+  const agentsById = new Map(agents.map((agent) => [agent.id, agent]));
   for (const { agent, parent, type, since } of turns) {
-    if (agent === undefined || all.has(agent)) continue;
-    all.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: zeroSums() });
+    if (agent === undefined || agentsById.has(agent)) continue;
+    agentsById.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: zeroSums() });
   }
-  return [...all.values()];
+  return [...agentsById.values()];
 }
 
 export function listRunningAgents(turns: readonly RunningTurnStats[]): string[] {

@@ -8,7 +8,7 @@ import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { toWebhookAnswers } from '../webhooks/webhook-answers.ts';
 
-const maxFailing = 100;
+const maxFailingJobs = 100;
 
 const repeatBody = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
 
@@ -69,16 +69,16 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
         requireAccess('background.see', actor);
         const endpoints = await webhooks.endpoints.list();
         const counts = await webhooks.deliveries.countByState(endpoints.map(({ id }) => id));
-        const busy = endpoints.flatMap((endpoint, at) => {
-          const { pending, dead } = counts[at] ?? { pending: 0, dead: 0 };
+        const busy = endpoints.flatMap((endpoint, index) => {
+          const { pending, dead } = counts[index] ?? { pending: 0, dead: 0 };
           return pending + dead > 0 ? [{ endpoint, pending, dead }] : [];
         });
         const answers = await toWebhookAnswers(
           accounts,
           busy.map(({ endpoint }) => endpoint),
         );
-        return busy.flatMap(({ pending, dead }, at) => {
-          const webhook = answers[at];
+        return busy.flatMap(({ pending, dead }, index) => {
+          const webhook = answers[index];
           return webhook ? [{ webhook, pending, dead }] : [];
         });
       },
@@ -86,7 +86,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
   ];
 
   async function findFailing(queue: (typeof backgroundQueues)[number]): Promise<FailingJobFacts[]> {
-    const found = await jobs.listFailing(queue, maxFailing);
-    return found.map(({ lastAt, ...job }) => ({ queue, ...job, ...(lastAt !== undefined && { lastAt }) }));
+    const failing = await jobs.listFailing(queue, maxFailingJobs);
+    return failing.map(({ lastAt, ...job }) => ({ queue, ...job, ...(lastAt !== undefined && { lastAt }) }));
   }
 }

@@ -7,7 +7,7 @@ import { asMemberIfOwner, findResourceOwner } from './resource-owners.ts';
 
 const maxProblems = 20;
 
-/** Returns a batch as the API answers it, with what the person may do with the batch. */
+/** Converts a batch into the API's answer, which says what the person may do with the batch. */
 export function toBatchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
   const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
   const { total, succeeded, errored, cancelled, expired, outputFile, errorFile } = batch;
@@ -43,7 +43,7 @@ export function toBatchAnswer(batch: BatchRecord, owner: Owner, person: Person):
   };
 }
 
-/** Returns a batch as `toBatchAnswer` does, with the errors of its input and of its first failed lines. */
+/** Converts a batch as `toBatchAnswer` does, and adds the errors of its input and of its first failed lines. */
 export function toBatchDetails(
   batch: BatchRecord,
   owner: Owner,

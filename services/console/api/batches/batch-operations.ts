@@ -105,7 +105,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
   ];
 
   /**
-   * Returns a batch on which a person may do an action.
+   * Finds a batch and checks that the person may do the action on it.
    * @throws ApiFailure 403 or 404
    */
   async function find(id: string, action: Action, actor: Actor): Promise<BatchRecord> {

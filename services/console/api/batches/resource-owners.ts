@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Owner } from '../../contract/batches.ts';
-import { relationTo, type Person, type ResourceOwner } from '../access.ts';
+import { findRelation, type Person, type ResourceOwner } from '../access.ts';
 
 /** The owner of files or batches, in the notation of the contract. */
 export const ownerText = z
@@ -20,8 +20,8 @@ export function toResourceOwner({ kind, id }: Pick<Owner, 'kind' | 'id'>): Resou
 }
 
 /**
- * Returns the owner for the access rules, if only the owner's id is stored and not its kind. An id that is not one of the person's teams
- * counts as the id of a person.
+ * Returns the owner for the access rules from a stored id, which does not say whether it is a person's or a team's. An id that is not
+ * the id of one of the person's teams counts as a person's.
  */
 export function findResourceOwner({ teams }: Pick<Person, 'teams'>, id: string): ResourceOwner {
   return { kind: teams.has(id) ? 'team' : 'user', id };
@@ -32,8 +32,8 @@ export function findResourceOwner({ teams }: Pick<Person, 'teams'>, id: string):
  * administrator read the content of their own files, and of no others.
  */
 export function asMemberIfOwner(person: Person, owner: ResourceOwner | undefined): Person {
-  const plain: Person = { id: person.id, role: 'member', teams: person.teams };
-  return relationTo(plain, owner) === 'nobody' ? person : plain;
+  const member: Person = { id: person.id, role: 'member', teams: person.teams };
+  return findRelation(member, owner) === 'nobody' ? person : member;
 }
 
 /** Looks up people, teams and keys by id. The returned function describes a deleted owner as a key with the name `deleted`. */
@@ -42,11 +42,11 @@ export async function findOwners(
   ownerIds: readonly string[],
 ): Promise<(id: string) => Owner> {
   const ids = [...new Set(ownerIds)];
-  const [people, found] = await Promise.all([users.readNames(ids), teams.findAll(ids)]);
+  const [people, foundTeams] = await Promise.all([users.readNames(ids), teams.findAll(ids)]);
   const owners = new Map<string, Owner>();
   for (const [id, name] of people) owners.set(id, { kind: 'user', id, name });
-  for (const { id, name } of found) owners.set(id, { kind: 'team', id, name });
-  const rest = await Promise.all(ids.filter((id) => !owners.has(id)).map((id) => keys.find(id)));
-  for (const key of rest) if (key) owners.set(key.id, { kind: 'key', id: key.id, name: key.name });
+  for (const { id, name } of foundTeams) owners.set(id, { kind: 'team', id, name });
+  const foundKeys = await Promise.all(ids.filter((id) => !owners.has(id)).map((id) => keys.find(id)));
+  for (const key of foundKeys) if (key) owners.set(key.id, { kind: 'key', id: key.id, name: key.name });
   return (id) => owners.get(id) ?? { kind: 'key', id, name: 'deleted' };
 }

@@ -10,7 +10,7 @@ import type { McpAccountLink } from '../../contract/mcp-account-links.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';
-import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+import { getSignedIn, type SignedIn } from '../session/signed-in.ts';
 
 export interface ConnectionRoutesParts {
   accounts: Accounts;
@@ -28,24 +28,28 @@ export function mcpAccountLinkRoutes(parts: ConnectionRoutesParts): Router {
   const { connections } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/connections', async (_, response) => {
-    response.json((await connections.list(signedInOf(response).id)).map(toLinkAnswer));
+    response.json((await connections.list(getSignedIn(response).id)).map(toLinkAnswer));
   });
   routes.post('/connections', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { state, code, iss } = parse(callbackBody, request.body);
-    const server = await toApiFailure(() => connections.complete(person.id, person.sessionId, { state, code, iss }));
+    const server = await translateConnectErrors(() =>
+      connections.complete(person.id, person.sessionId, { state, code, iss }),
+    );
     await auditLink(parts, person, 'connection.make', server);
     response.json({ server });
   });
   routes.post('/connections/:server', async (request, response) => {
-    const { id, sessionId } = signedInOf(response);
+    const { id, sessionId } = getSignedIn(response);
     const { server } = request.params;
-    const url = await toApiFailure(() => connections.begin(id, sessionId, server, computePageUrl(request, parts)));
+    const url = await translateConnectErrors(() =>
+      connections.begin(id, sessionId, server, computePageUrl(request, parts)),
+    );
     if (!url) throw notFound();
     response.json({ url: url.href });
   });
   routes.delete('/connections/:server', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { server } = request.params;
     if (!(await connections.disconnect(person.id, server))) throw notFound();
     await auditLink(parts, person, 'connection.remove', server);
@@ -64,10 +68,10 @@ function computePageUrl(request: Request, { publicUrl }: Pick<ConnectionRoutesPa
 }
 
 /**
- * Turns a ConnectError into a failure of the API.
- * @throws ApiFailure 422 with the sentence of a ConnectError
+ * Runs `connect` and turns a ConnectError into a failure of the API.
+ * @throws ApiFailure 422 with the message of the ConnectError
  */
-async function toApiFailure<T>(connect: () => Promise<T>): Promise<T> {
+async function translateConnectErrors<T>(connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();
   } catch (error) {

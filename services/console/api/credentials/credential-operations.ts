@@ -18,8 +18,8 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { cutPage, timedCursor, type Order } from '../operations/page.ts';
-import { workerCommand } from './worker-command.ts';
+import { cutPage, formatTimedCursor, type Order } from '../operations/page.ts';
+import { formatWorkerCommand } from './format-worker-command.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -42,7 +42,7 @@ const newCredential = z.strictObject({
 });
 
 export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  /** The folder of the cluster's authority, and the addresses of NATS; undefined where this ingress has no such folder. */
+  /** The folder of the cluster's authority, and the addresses of NATS; undefined if this ingress has no such folder. */
   authority: { folder: string; natsUrl: string } | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
 type IssuedToWorker = IssuedCredential & { role: Tier };
 
 const byIssueTime: Order<WorkerCredential> = {
-  cursorOf: ({ issuedAt, name }) => timedCursor(issuedAt, name),
+  cursorOf: ({ issuedAt, name }) => formatTimedCursor(issuedAt, name),
   form: /^\d{16}\../s,
 };
 
@@ -66,8 +66,8 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       item: workerCredentialSchema,
       handle: async ({ actor }, page) => {
         const { folder } = requireAuthority(actor);
-        const all = readAuthority(folder).issued.filter(isWorkerCredential).map(toAnswer);
-        return cutPage(all, page, byIssueTime);
+        const credentials = readAuthority(folder).issued.filter(isWorkerCredential).map(toAnswer);
+        return cutPage(credentials, page, byIssueTime);
       },
     }),
     operation({
@@ -84,7 +84,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       handle: async ({ actor, body: { name, tier, expiresInDays } }) => {
         const { folder, natsUrl } = requireAuthority(actor);
         const validMs = expiresInDays === undefined ? undefined : expiresInDays * dayMs;
-        // The credential is recorded before it is sent, because a credential that is not recorded could not be revoked.
+        // The credential is recorded before it is sent, because an unrecorded credential cannot be revoked.
         const { text, issued } = await changeAuthority(folder, async (authority) => {
           const now = Date.now();
           if (authority.issued.some((other) => other.name === name && isValid(other, now))) {
@@ -97,7 +97,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
         });
         const credential = toAnswer({ ...issued, role: tier });
         await auditCredential('credential.create', actor, credential);
-        return { credential, text, command: workerCommand(credential, natsUrl) };
+        return { credential, text, command: formatWorkerCommand(credential, natsUrl) };
       },
     }),
     operation({
@@ -114,7 +114,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
         const revoke = (authority: Authority): IssuedToWorker => {
           const revokedCredentials = revokeCredentials(
             authority,
-            (one) => one.name === name && isWorkerCredential(one),
+            (issued) => issued.name === name && isWorkerCredential(issued),
           );
           const newest = revokedCredentials.findLast(isWorkerCredential);
           if (!newest) throw new ApiFailure(404, 'not_found', `There is no credential named ${name} to revoke.`);
@@ -130,7 +130,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
 
   /**
    * Returns the authority of this ingress.
-   * @throws ApiFailure 403 for anybody but an administrator, 409 where this ingress has no authority
+   * @throws ApiFailure 403 if the actor is not an administrator, 409 if this ingress has no authority
    */
   function requireAuthority(actor: Actor): { folder: string; natsUrl: string } {
     requireAccess('credential.manage', actor);
@@ -146,8 +146,8 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
   }
 }
 
-function isWorkerCredential(one: IssuedCredential): one is IssuedToWorker {
-  return tiers.some((tier) => tier === one.role);
+function isWorkerCredential(credential: IssuedCredential): credential is IssuedToWorker {
+  return tiers.some((tier) => tier === credential.role);
 }
 
 function toAnswer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker): WorkerCredential {

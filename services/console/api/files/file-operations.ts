@@ -87,7 +87,7 @@ export function fileOperations(parts: FileParts): Operation[] {
   ];
 
   /**
-   * Returns a file on which a person may do an action.
+   * Finds a file and checks that the person may do the action on it.
    * @throws ApiFailure 403 or 404
    */
   async function find(

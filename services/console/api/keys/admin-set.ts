@@ -2,8 +2,8 @@ import type { FoundKey, KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 
 /**
- * The settings of a key that an administrator locks by setting them. Each of the key's limits can be locked too. Only administrators may
- * change a locked setting.
+ * The settings of a key that become locked when an administrator sets them. Each of the key's limits can be locked too. Only administrators
+ * may change a locked setting.
  */
 const lockableSettings = ['class', 'expiresAt', 'models', 'tiers', 'tools', 'weight'] as const;
 
@@ -53,6 +53,6 @@ function listChanges(key: Settings, wanted: WantedSettings): { name: string; bef
   return [...changed, ...changedLimits];
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

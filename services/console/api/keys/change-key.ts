@@ -4,39 +4,39 @@ import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound, stale } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
-import { changesNothing } from '../operations/changes-nothing.ts';
+import { hasAllValues } from '../operations/has-all-values.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
 import { computeAdminSet, findLockedSetting } from './admin-set.ts';
 import { keyChangedFailure, lockedFailure, notUsableFailure } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
-/** A change is tried at most this many times. A try fails if others change the key after the check and before the change is stored. */
-const maxAttempts = 5;
+/** The maximum number of tries of a change. A try fails if somebody else changes the key between the check and the write. */
+const maxTries = 5;
 
 interface WantedChange {
   wanted: z.output<typeof keyChange>;
-  /** The revision that the change is for; undefined: any. */
+  /** The revision that the key must have; undefined: any. */
   ifRevision?: number | undefined;
   /** Reads the key again. Throws if the person may no longer change the key. */
   readAgain: () => Promise<FoundKey>;
 }
 
 /**
- * Changes the settings of a key, if the actor may, and returns the changed key. The change is stored only if the key still has the revision
- * that was checked. If others have changed the key meanwhile, it is read and checked again.
+ * Changes the settings of a key and returns the changed key. The change is stored only if the key still has the revision that was checked.
+ * If somebody else has changed the key meanwhile, the key is read and checked again.
  * @throws ApiFailure 403, 404, 409, 412
  */
 export async function changeKey(
   parts: ApiParts,
   actor: Actor,
   found: FoundKey,
-  { wanted, ifRevision, readAgain: again }: WantedChange,
+  { wanted, ifRevision, readAgain }: WantedChange,
 ): Promise<FoundKey> {
   const { keys } = parts.accounts;
   if (ifRevision !== undefined && ifRevision !== revisionOf(found)) throw stale();
   let key = found;
-  for (let attempt = 1; ; attempt += 1) {
+  for (let tries = 1; ; tries += 1) {
     const change = checkChange(parts, actor, key, wanted);
     if (isProlongedBy(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
       throw forbidden('Only administrators may prolong personal keys here.');
@@ -46,8 +46,8 @@ export async function changeKey(
     if (outcome === 'over') throw notUsableFailure();
     if (outcome === 'changed') break;
     if (ifRevision !== undefined) throw stale();
-    if (attempt === maxAttempts) throw keyChangedFailure();
-    key = await again();
+    if (tries === maxTries) throw keyChangedFailure();
+    key = await readAgain();
   }
   await parts.announce(key.id);
   const fieldsBefore = { ...key, records: key.records !== undefined };
@@ -61,11 +61,11 @@ export async function changeKey(
 }
 
 /**
- * Returns whether a change would leave a key as it is. This is so if the key already has all wanted values and, for a change that locks
- * settings, these settings are locked already.
+ * Returns whether a change would leave a key as it is: the key already has all wanted values and, if the change would lock settings, these
+ * settings are locked already.
  */
 export function isUnchangedBy(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
-  if (!changesNothing(key, wanted)) return false;
+  if (!hasAllValues(key, wanted)) return false;
   if (!locksSettings(actor, ownerOf(key))) return true;
   return JSON.stringify(computeAdminSet(key, wanted)) === JSON.stringify(key.adminSet);
 }

@@ -5,7 +5,7 @@ import { toCeilingAnswer } from '../people/ceiling-answer.ts';
 import { findState, findSwitchers } from '../recordings/recording-state.ts';
 
 /**
- * Returns keys as the pages show them, without the hash and with only the ends of the secret.
+ * Converts keys into the API's answers, without the hash and with only the ends of the secret.
  * @param isRecording whether this router records requests
  */
 export async function toKeyAnswers(
@@ -14,12 +14,12 @@ export async function toKeyAnswers(
   isRecording: boolean,
 ): Promise<Key[]> {
   const personIds = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
-  for (const by of findSwitchers(found)) personIds.add(by);
+  for (const personId of findSwitchers(found)) personIds.add(personId);
   const [uses, names] = await Promise.all([
     keys.readLastUses(found.map(({ id }) => id)),
     users.readNames([...personIds]),
   ]);
-  return found.map((key, at) => {
+  return found.map((key, index) => {
     const {
       id,
       kind,
@@ -38,7 +38,7 @@ export async function toKeyAnswers(
     const ceiling = toCeilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const issuer = issuedBy === undefined ? undefined : names.get(issuedBy);
-    const lastUsedAt = uses[at];
+    const lastUsedAt = uses[index];
     const { class: effectiveClass } = identityOfKey(key);
     const recording = isRecording ? findState(key, names) : undefined;
     return {

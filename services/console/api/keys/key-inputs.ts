@@ -6,8 +6,8 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Milliseconds for which a replaced key can stay valid at most: 30 days. */
-const longestOverlapMs = 30 * 24 * 3_600_000;
+/** The maximum time in milliseconds for which a replaced key stays valid: 30 days. */
+const maxOverlapMs = 30 * 24 * 3_600_000;
 
 const futureTime = z
   .number()
@@ -57,4 +57,4 @@ export const namedKey = keyChange
 
 export const keyName = keyChange.pick({ name: true }).required();
 
-export const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
+export const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(maxOverlapMs) });

@@ -95,7 +95,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
             return { key: await toAnswer(current, reply) };
           }
           reply.status = 201;
-          return toCreatedAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })), reply);
+          return toCreatedAnswer(await create(actor, parse(newKey, { ...removeNulls(body), name })), reply);
         });
       },
     }),
@@ -135,7 +135,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
             'Whoever rotates this key can read what it has stored: only its owner may. Revoke it, and make another one.';
           throw forbidden(message);
         }
-        // While both keys work, the person has one key more.
+        // An overlap gives the person one key more, so it needs the right to make keys.
         if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
           throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
         }
@@ -161,7 +161,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         const outcome = await keys.revoke(key.id, Date.now());
-        // Every ingress is told even if the key was revoked already, because the first message may not have reached all of them.
+        // Every ingress is notified even if the key was revoked already, because the first message may not have reached all of them.
         await announce(key.id);
         if (outcome === 'revoked') await auditKey('key.revoke', actor, key, {});
       },
@@ -184,8 +184,8 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 
   /**
-   * Returns the usable keys with this name that an owner has.
-   * @throws ApiFailure 403 or 404 when the actor may not change them
+   * Returns the usable keys of an owner that have this name.
+   * @throws ApiFailure 403 or 404 if the actor may not change these keys
    */
   async function findUsableKeys(
     actor: Actor,
@@ -195,15 +195,15 @@ export function keyOperations(parts: ApiParts): Operation[] {
   ): Promise<FoundKey[]> {
     if (kind === 'router') requireAccess('key.make.router', actor);
     else if (ownerId !== undefined) requireAccess('key.make', actor, { kind, id: ownerId });
-    const all = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOfOwner(ownerId);
-    const current = Date.now();
-    return all.filter(
-      (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, current),
+    const ownerKeys = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOfOwner(ownerId);
+    const now = Date.now();
+    return ownerKeys.filter(
+      (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, now),
     );
   }
 
   /**
-   * Returns a key on which a person may do an action.
+   * Finds a key and checks that the person may do the action on it.
    * @throws ApiFailure 403 or 404
    */
   async function find(id: string, action: Action, actor: Actor): Promise<FoundKey> {
@@ -240,6 +240,6 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 }
 
-function withoutNulls(input: object): object {
+function removeNulls(input: object): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }

@@ -12,8 +12,8 @@ import { creationFailure } from './key-failures.ts';
 import type { newKey } from './key-inputs.ts';
 
 /**
- * Creates a key, if the actor may.
- * @throws ApiFailure 403, 404 for an owner that does not exist, 409 for too many keys
+ * Checks that the actor may create a key, and creates it.
+ * @throws ApiFailure 400 for a missing owner, 403, 404 for an owner that does not exist, 409 for too many keys
  */
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
@@ -33,7 +33,7 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   }
   const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
   requireAccess('key.make', actor, owner);
-  if (settings.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
+  if (settings.class === 'high' && (await readCeiling(parts, owner))?.maxClass !== 'high') {
     requireAccess('key.class.high', actor, owner);
   }
   if (kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
@@ -50,16 +50,17 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
 }
 
 /**
- * Returns whether settings that the actor makes on a key of this owner become locked, so that only administrators may change them. This is
- * so if the actor is an administrator and the key is not their own.
+ * Returns whether the actor locks the settings that they make on a key of this owner, so that only administrators may change them. An
+ * administrator does so on every key that belongs to somebody else.
  */
 export function locksSettings({ id, role }: Actor, owner: ResourceOwner | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
 }
 
 /**
- * Returns whether the actor makes a key for an owner whose files the actor may not read. The actor sees the secret of the key, and could
- * read these files with it. Therefore an issued key is itself the owner of what it stores, and cannot read what the key's owner has.
+ * Returns whether a key that the actor makes for this owner is an issued key, because the actor may not read the owner's files. The actor
+ * sees the secret of the key, and could read these files with it. Therefore an issued key owns what it stores, and cannot read what its
+ * owner has stored.
  */
 export function isIssuedKey(actor: Actor, owner: ResourceOwner): boolean {
   return !mayDo('file.read', asMemberIfOwner(actor, owner), owner);
@@ -69,7 +70,7 @@ export function ownerOf({ kind, ownerId }: FoundKey): ResourceOwner | undefined 
   return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
 }
 
-async function ceilingOf(
+async function readCeiling(
   { accounts: { users, teams } }: ApiParts,
   { kind, id }: ResourceOwner,
 ): Promise<Ceiling | undefined> {

@@ -40,8 +40,8 @@ async function readPageOfAll(
   for (let count = limit + 1; ; count *= 2) {
     const { found, isEnd } = await keys.listFrom(from, count);
     const page = cutPage(found, { limit, cursor }, byCreation);
-    // The keys read may not fill the page, because many may share the millisecond of the cursor, and some may be unreadable. Then twice as
-    // many are read.
+    // Too few keys for the page may remain, because many can share the millisecond of the cursor and some can be unreadable. The next round
+    // reads twice as many.
     if (page.next !== undefined || isEnd) return page;
   }
 }

@@ -16,9 +16,9 @@ export interface AdmitParts {
 type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
 
 /**
- * Returns the account of a person who has proven who they are at a provider, or why they are not admitted. The account is the linked one,
- * one with the same verified address that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the
- * provider name.
+ * Returns the account of a person who has signed in at a provider, or why the person is not admitted. The account is the linked one, or
+ * else one with the same address that may be linked, or else a new one. Sets the role and teams that the registry's rules for the provider
+ * name.
  */
 export async function admitPerson(
   parts: AdmitParts,
@@ -31,8 +31,8 @@ export async function admitPerson(
 }
 
 /**
- * Admits a person whose provider was asked again to the account with this id. Does the same as `admitPerson`, but neither links nor creates
- * an account.
+ * Admits a person to the account with this id after their provider was asked again. Unlike `admitPerson`, neither links nor creates an
+ * account.
  */
 export async function admitAgain(
   parts: AdmitParts,
@@ -67,24 +67,25 @@ async function findOrCreatePerson(
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
   /**
-   * Returns the person to whom the account is linked. Read again after a failed link, because another window may have linked it meanwhile.
+   * Returns the person to whom the account is linked. Called again after a failed link, because another window may have linked the account
+   * meanwhile.
    */
   const findLinked = async (): Promise<UserRecord | undefined> => {
-    const known = await externals.findPerson(account);
-    return known === undefined ? undefined : findLinkedPerson(parts, known, email);
+    const personId = await externals.findPerson(account);
+    return personId === undefined ? undefined : findLinkedPerson(parts, personId, email);
   };
-  const known = await findLinked();
-  if (known) return known;
-  const sameEmail = await accounts.users.findByEmail(email);
-  if (sameEmail) {
-    if (await externals.find(sameEmail.id)) return findLinked();
-    if (!mayLinkByEmail(sameEmail)) return 'unconfirmed';
+  const linkedPerson = await findLinked();
+  if (linkedPerson) return linkedPerson;
+  const personWithEmail = await accounts.users.findByEmail(email);
+  if (personWithEmail) {
+    if (await externals.find(personWithEmail.id)) return findLinked();
+    if (!mayLinkByEmail(personWithEmail)) return 'unconfirmed';
     // Linking would remove the password and second factors of a blocked person.
-    if (sameEmail.blockedAt !== undefined) return 'blocked';
-    if (!(await externals.link(sameEmail, account))) return findLinked();
-    await parts.announce(`user:${sameEmail.id}`);
-    await auditPerson(parts, sameEmail, 'user.link', { provider });
-    return sameEmail;
+    if (personWithEmail.blockedAt !== undefined) return 'blocked';
+    if (!(await externals.link(personWithEmail, account))) return findLinked();
+    await parts.announce(`user:${personWithEmail.id}`);
+    await auditPerson(parts, personWithEmail, 'user.link', { provider });
+    return personWithEmail;
   }
   const created = await externals.create(
     { ...account, name, email, role },
@@ -96,7 +97,8 @@ async function findOrCreatePerson(
 }
 
 /**
- * Returns a person whose account is linked already. Marks their address here as confirmed and used if the provider names the same address.
+ * Returns the person of a linked account. If the provider names the same address as the person's record, marks that address as confirmed
+ * and used.
  */
 async function findLinkedPerson({ accounts: { users } }: AdmitParts, id: string, email: string) {
   const user = await users.find(id);
@@ -106,8 +108,8 @@ async function findLinkedPerson({ accounts: { users } }: AdmitParts, id: string,
 }
 
 /**
- * Gives a person the role that the rules name. Adds them to their teams among those that the rules mention, removes them from the others
- * of these, and leaves all further teams alone. An owner of a team stays an owner.
+ * Applies the provider's rules to a person. Sets the role that the rules name, adds the person to the teams that match, and removes the
+ * person from the other teams that the rules mention. Teams that no rule mentions stay as they are, and an owner of a team stays an owner.
  */
 async function applyRules(
   parts: AdmitParts,
@@ -123,16 +125,16 @@ async function applyRules(
       await auditPerson(parts, user, 'user.role', { provider, before: user.role, after: role });
   }
   if (teams.size === 0) return;
-  const [all, memberships] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
+  const [allTeams, memberships] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
   for (const [name, isMember] of teams) {
-    const team = all.find((each) => each.name === name);
-    if (!team) log.warn({ team: name, provider }, 'there is no team of a name in the rules of sign_in');
+    const team = allTeams.find((each) => each.name === name);
+    if (!team) log.warn({ team: name, provider }, 'a rule of sign_in names a team that does not exist');
     else if (isMember && !memberships.has(team.id)) {
       await accounts.teams.setMember(team.id, user.id, 'member');
       await auditPerson(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
     } else if (!isMember && memberships.get(team.id) === 'member') {
       await accounts.teams.removeMember(team.id, user.id);
-      // The ingress nodes are told at once, because access tokens for the team work until they are told.
+      // Access tokens for the team work until the ingress nodes are notified.
       await announce(`user:${user.id}`);
       await auditPerson(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }

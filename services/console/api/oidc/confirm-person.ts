@@ -21,11 +21,11 @@ export interface ConfirmParts extends AdmitParts {
 /** The last answer of a provider counts for at most this many milliseconds, even if its access token lasts longer. */
 const maxGoodMs = 3_600_000;
 
-/** Milliseconds for which a person stays signed in while their provider does not answer. They start when its last answer expires. */
+/** Milliseconds for which a person stays signed in while their provider does not answer, from when the provider's last answer expires. */
 const outageMs = 3_600_000;
 
 /**
- * While the account store does not answer, storing a refresh token is tried for this many milliseconds, because a replica may have to take
+ * Milliseconds for which storing a refresh token is retried while the account store does not answer, because a replica may have to take
  * over. Together with the time that the provider has to answer, this is less than `checkMs`.
  */
 const storeTriesMs = 20_000;
@@ -36,7 +36,7 @@ const storeRetryMs = 1_000;
 /** A check that takes this many milliseconds or more is slow. */
 const slowCheckMs = 750;
 
-/** While another node asks the provider, its result is read again after this many milliseconds, times a random factor from 1 to 2. */
+/** Milliseconds between two looks for the result of another node that asks the provider, times a random factor from 1 to 2. */
 const pollMs = 100;
 
 /**
@@ -75,8 +75,8 @@ export function createPersonConfirmer(parts: ConfirmParts): Confirm {
     } finally {
       const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowCheckMs;
       const slowAccount = isSlow ? await externals.find(user.id) : undefined;
-      // The mark of this check says that a node asks. It is left to expire if the provider hangs and its last answer still counts, so that
-      // until then nobody waits for the provider.
+      // The mark makes other requests count the person as confirmed without asking the provider, while the outage time lasts. After a slow
+      // check without a new answer the mark stays until it expires, so that nobody waits for the provider meanwhile.
       if (!slowAccount || isGood(slowAccount) || !isWithinOutage(slowAccount, checkMs))
         await externals.endCheck(user.id, mark);
     }
@@ -92,14 +92,14 @@ export function createHolderConfirmer({ externals, signIn }: ConfirmParts, confi
   return async (user) => {
     if (user.passwordHash !== '') return 'confirmed';
     const account = await externals.find(user.id);
-    const provider = account && providerOf(signIn(), account);
-    const isAsked = provider && account.isOffline && (account.isSealed || account.refreshToken !== undefined);
-    return isAsked ? confirm(user) : 'confirmed';
+    const provider = account && findProvider(signIn(), account);
+    const canAsk = provider && account.isOffline && (account.isSealed || account.refreshToken !== undefined);
+    return canAsk ? confirm(user) : 'confirmed';
   };
 }
 
 /** Returns the provider of an account if the router is still the same client there, and can therefore ask about the person. */
-function providerOf({ providers }: SignInSettings, account: ExternalAccount): SignInProvider | undefined {
+function findProvider({ providers }: SignInSettings, account: ExternalAccount): SignInProvider | undefined {
   return providers.find(
     ({ name, issuer, client_id: id }) =>
       name === account.provider && isSameIssuer(issuer, account.issuer) && (account.clientId ?? id) === id,
@@ -115,12 +115,12 @@ function isWithinOutage({ goodUntil: until }: ExternalAccount, afterMs = 0): boo
   return Date.now() + afterMs < until + outageMs;
 }
 
-/** Waits for the result of another node that asks the provider about a person now. */
+/** Waits for the result of the node that is asking the provider about a person. */
 async function awaitOtherNode(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals } = parts;
   const deadline = performance.now() + checkMs;
   for (;;) {
-    // The waiting times differ, so that the requests that wait do not ask the store all at once.
+    // Random waiting times keep the waiting requests from reading the store at the same moment.
     await sleep(pollMs * (1 + Math.random()));
     const isOver = performance.now() >= deadline || !(await externals.isBeingChecked(user.id));
     const account = await externals.find(user.id);
@@ -136,8 +136,8 @@ async function awaitOtherNode(parts: ConfirmParts, user: UserRecord): Promise<Co
  */
 async function askProvider(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals, log } = parts;
-  // The account is read again, because another node may have asked the provider since. A refresh token that this node has used must not be
-  // used again.
+  // The account is read again, because another node may have asked the provider since and replaced the refresh token. A used refresh token
+  // must not be sent again.
   const account = await externals.find(user.id);
   if (!account || (await isSignedOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
@@ -155,7 +155,7 @@ async function askProvider(parts: ConfirmParts, user: UserRecord): Promise<Confi
 
 async function refreshTokens(parts: ConfirmParts, user: UserRecord, account: StoredAccount): Promise<Confirmation> {
   const { externals, clients, signIn } = parts;
-  const provider = providerOf(signIn(), account);
+  const provider = findProvider(signIn(), account);
   if (!provider) return signOut(parts, user, account, 'not asked');
   if (account.isSealed) throw new Error('the refresh token was sealed with a secret that is not known here');
   if (account.refreshToken === undefined) return signOut(parts, user, account, 'not asked');
@@ -218,9 +218,9 @@ async function isSignedOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord
 }
 
 /**
- * Signs out a person whom their provider has not confirmed. The reason says why: the provider denies them (`denied`), no longer accepts the
- * refresh token (`ended`), or cannot be asked about them (`not asked`). With `not asked`, admin tokens and keys stay. With `ended`, keys
- * stay if refresh tokens of the provider end with the sessions there. Nothing ends for a person who has signed in at the provider since the
+ * Signs out a person whom their provider has not confirmed. The provider denies the person (`denied`), no longer accepts the refresh token
+ * (`ended`), or cannot be asked about the person (`not asked`). With `not asked`, admin tokens and keys stay valid. With `ended`, keys stay
+ * valid if the provider's refresh tokens end with the sessions there. Nothing ends for a person who has signed in at the provider since the
  * provider was asked.
  */
 async function signOut(

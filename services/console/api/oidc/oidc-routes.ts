@@ -10,9 +10,9 @@ import type { SignInWays } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { startSession } from '../session/start-session.ts';
-import { sessionIdOf } from '../session/session-cookie.ts';
+import { readSessionId } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
-import { redirectOnError, leadToSignIn } from './lead-to-sign-in.ts';
+import { redirectOnError, redirectToSignIn } from './redirect-to-sign-in.ts';
 import { computeGoodUntil } from './confirm-person.ts';
 import { readProviderError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
@@ -25,9 +25,9 @@ export interface OidcParts {
 }
 
 /**
- * A path of the console. Refuses the URL of another host, such as `//host` or `/\host`, which browsers take for one. The path is kept in a
- * cookie, and a link on any site can name a path. Therefore it has at most 300 characters, and only those that URLs allow and that JSON
- * writes as a single character.
+ * A path of the console. Refuses `//host` and `/\host`, which browsers read as the URL of another host. A link on any site can name a path,
+ * and the path is kept in a cookie. Therefore the path has at most 300 characters, all of which URLs allow and JSON writes without an
+ * escape.
  */
 const consolePath = z
   .string()
@@ -52,19 +52,19 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   routes.all('/oidc/:name/callback', requireGet);
   const start = async (request: Request, response: Response): Promise<void> => {
     const provider = findProvider(request);
-    if (!provider) return leadToSignIn(response, 'no_provider');
+    if (!provider) return redirectToSignIn(response, 'no_provider');
     const callback = computeCallbackUrl(request, provider);
     const to = consolePath.safeParse(request.query['to']).data ?? '/';
-    // A link on another site must not sign in a person who is signed in already, maybe as somebody else.
+    // A link on another site must not sign in a person again, possibly as somebody else.
     if (!isSameOrigin(request) && (await isSignedIn(request))) return response.redirect(302, to);
     const client = await clients.of(provider).catch((error: unknown) => {
       log.warn({ err: error, provider: provider.name }, 'a provider cannot be reached');
       return undefined;
     });
-    if (!client) return leadToSignIn(response, 'away');
+    if (!client) return redirectToSignIn(response, 'away');
     const [state, nonce, verifier] = [oidc.randomState(), oidc.randomNonce(), oidc.randomPKCECodeVerifier()];
     if (!states.begin(request, response, { provider: provider.name, state, nonce, verifier, to })) {
-      return leadToSignIn(response, 'unavailable');
+      return redirectToSignIn(response, 'unavailable');
     }
     const url = oidc.buildAuthorizationUrl(client, {
       redirect_uri: callback,
@@ -78,22 +78,22 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   };
   const finish = async (request: Request, response: Response): Promise<void> => {
     const provider = findProvider(request);
-    if (!provider) return leadToSignIn(response, 'no_provider');
+    if (!provider) return redirectToSignIn(response, 'no_provider');
     const answer = new URL(computeCallbackUrl(request, provider));
     answer.search = new URL(request.originalUrl, answer).search;
     const state = await states.take(request, response, provider.name);
-    if (!state) return leadToSignIn(response, 'expired');
-    const tokens = await exchange(provider, answer, state);
-    if (typeof tokens === 'string') return leadToSignIn(response, tokens);
+    if (!state) return redirectToSignIn(response, 'expired');
+    const tokens = await exchangeCode(provider, answer, state);
+    if (typeof tokens === 'string') return redirectToSignIn(response, tokens);
     const claims = tokens.claims();
     if (!claims || !isValidSubject(claims.sub)) {
-      log.warn({ provider: provider.name }, 'a provider has not said who somebody is');
-      return leadToSignIn(response, 'denied');
+      log.warn({ provider: provider.name }, 'a provider sent no ID token with a valid subject');
+      return redirectToSignIn(response, 'denied');
     }
     const user = await admitPerson({ accounts, externals, announce, log }, provider, claims);
     if (typeof user === 'string') {
       log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
-      return leadToSignIn(response, user);
+      return redirectToSignIn(response, user);
     }
     await externals.store(user.id, {
       provider: provider.name,
@@ -118,7 +118,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   }
 
   async function isSignedIn(request: Request): Promise<boolean> {
-    const sessionId = sessionIdOf(request);
+    const sessionId = readSessionId(request);
     if (sessionId === undefined) return false;
     try {
       return (await accounts.sessions.find(sessionId)) !== undefined;
@@ -129,7 +129,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     }
   }
 
-  async function exchange(provider: SignInProvider, answer: URL, { state, nonce, verifier }: SignInState) {
+  async function exchangeCode(provider: SignInProvider, answer: URL, { state, nonce, verifier }: SignInState) {
     try {
       return await oidc.authorizationCodeGrant(await clients.of(provider), answer, {
         expectedState: state,
@@ -151,14 +151,14 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
 
 /**
  * Returns whether the refresh tokens of a provider outlast the sessions that people have there (OpenID Connect Core 1.0, section 11). If
- * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end with the session there, for example in the
- * evening.
+ * so, the end of a refresh token ends the person's access. Other providers end refresh tokens together with the session there, for example
+ * in the evening.
  */
 function hasOfflineTokens({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');
 }
 
-/** Returns whether a subject has an allowed length, which is at most 255 characters (OpenID Connect Core 1.0, section 2). */
+/** Returns whether a subject has 1 to 255 characters (OpenID Connect Core 1.0, section 2). */
 function isValidSubject(sub: string): boolean {
   return sub.length > 0 && sub.length <= 255;
 }

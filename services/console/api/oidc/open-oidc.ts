@@ -12,7 +12,7 @@ import type { OidcParts } from './oidc-routes.ts';
 import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
 import { SignInStates } from './sign-in-state.ts';
-import { warnOfSecrets } from './warn-of-secrets.ts';
+import { warnOfMissingSecrets } from './warn-of-missing-secrets.ts';
 
 export interface OpenOidcParts {
   accounts: Accounts;
@@ -22,7 +22,7 @@ export interface OpenOidcParts {
   onChange: (listener: () => void) => void;
   /** Returns the secrets of the cluster, newest first. */
   secrets: () => readonly Uint8Array[];
-  /** Contains the secrets with which the router is a client of the providers. */
+  /** Contains the router's client secrets at the providers. */
   environment: Environment;
   announce: ApiParts['announce'];
   publicUrl: string | undefined;
@@ -31,11 +31,11 @@ export interface OpenOidcParts {
 
 /**
  * Sets up signing in at providers, and the checks of sign-in sessions. A session that was opened at a provider ends when the provider
- * refuses the person. Sessions that were opened without a provider count only while local accounts are on.
+ * refuses the person. Sessions that were opened without a provider are valid only while local accounts are on.
  */
 export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
-  const warnOfMissing = (): void => warnOfSecrets(settings(), environment, log);
+  const warnOfMissing = (): void => warnOfMissingSecrets(settings(), environment, log);
   warnOfMissing();
   onChange(warnOfMissing);
   const clients = new ProviderClients(environment);

@@ -1,5 +1,5 @@
 import * as oidc from 'openid-client';
-import { Agent, fetch as fetchWith, type RequestInit as UndiciInit } from 'undici';
+import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 
@@ -11,11 +11,11 @@ const maxAnswerBytes = 1024 * 1024;
 const agent = new Agent({ maxResponseSize: maxAnswerBytes });
 
 /**
- * Fetches as the library does, and fails for an answer that is too large. Removes challenges (`WWW-Authenticate`, RFC 6749, section 5.2),
- * which the library would read in place of the error in the body.
+ * Fetches with a limit on the size of the response. Removes `WWW-Authenticate` headers (RFC 6749, section 5.2), because the library would
+ * read them in place of the error in the body.
  */
 const boundedFetch: oidc.CustomFetch = async (url, options) => {
-  const answer = await fetchWith(url, { ...(options as UndiciInit), dispatcher: agent });
+  const answer = await undiciFetch(url, { ...(options as UndiciInit), dispatcher: agent });
   if (!answer.headers.has('www-authenticate')) return answer;
   const { status, statusText } = answer;
   const headers = new Headers([...answer.headers].filter(([name]) => name !== 'www-authenticate'));
@@ -43,8 +43,8 @@ export class ProviderClients {
     // If a setting of a provider changes, the router needs another client for it.
     const key = JSON.stringify(provider);
     const now = performance.now();
-    const clients = this.#clients.get(key);
-    if (clients && now < clients.until) return clients.client;
+    const cached = this.#clients.get(key);
+    if (cached && now < cached.until) return cached.client;
     for (const [each, { until }] of this.#clients) if (now >= until) this.#clients.delete(each);
     const client = this.#discover(provider);
     this.#clients.set(key, { until: now + freshMs, client });
@@ -78,18 +78,18 @@ export function refusesPerson(error: unknown): boolean {
 }
 
 export interface ProviderError {
-  /** The error code of OAuth, which the message of an `Error` does not contain. */
+  /** The OAuth error code, which the message of the `Error` does not contain. */
   error?: string;
   /** The provider's description of the error, without anything that could be a secret. */
   description?: string;
   status?: number;
 }
 
-/** Returns what the log may contain of an error that a provider answered in place of tokens. Empty if the provider did not answer. */
+/** Returns the parts of a provider's error that may be logged. Empty if the provider did not answer. */
 export function readProviderError(error: unknown): ProviderError {
   if (error instanceof oidc.ResponseBodyError) return { ...limitError(error), status: error.status };
   if (error instanceof oidc.AuthorizationResponseError) return limitError(error);
-  // For an answer outside OAuth, the cause of the error is the response.
+  // If the provider answered with something outside OAuth, the cause of the error is the response.
   const response = error instanceof Error ? error.cause : undefined;
   const isResponse = typeof response === 'object' && response !== null && 'status' in response;
   return isResponse && typeof response.status === 'number' ? { status: response.status } : {};

@@ -10,13 +10,13 @@ export interface ProvidedPerson {
   email: string;
   /** Undefined: the registry's rules do not mention roles. */
   role: UserRole | undefined;
-  /** Whether the person is in a team, by the name of the team. Contains every team that the registry's rules mention. */
+  /** The names of all teams that the registry's rules mention, each with whether the person is in the team. */
   teams: ReadonlyMap<string, boolean>;
 }
 
 export type Refusal = 'no_address' | 'not_verified' | 'not_admitted';
 
-/** Reads from the claims of a provider who a person is, and whether they are admitted. */
+/** Reads a person from the claims of a provider. Returns a refusal if the person is not admitted. */
 export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPerson | Refusal {
   const email = emailSchema.safeParse(claims['email']).data;
   if (email === undefined) return 'no_address';
@@ -24,19 +24,19 @@ export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPe
   const verified = claims['email_verified'];
   if (verified !== true && verified !== 'true' && !(provider.trust_email && verified === undefined))
     return 'not_verified';
-  const ownGroups = readGroups(claims[provider.groups_claim]);
-  const matching = provider.groups.filter(({ group }) => ownGroups.has(group));
+  const personGroups = readGroups(claims[provider.groups_claim]);
+  const matching = provider.groups.filter(({ group }) => personGroups.has(group));
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const isAdmitted = provider.domains.includes('*') || provider.domains.includes(domain) || matching.length > 0;
   if (!isAdmitted) return 'not_admitted';
   const setsRoles = provider.groups.some(({ role }) => role !== undefined);
   const role = matching.some(({ role }) => role === 'admin') ? 'admin' : 'member';
-  const ownTeams = new Set(matching.flatMap(({ teams }) => teams));
+  const personTeams = new Set(matching.flatMap(({ teams }) => teams));
   return {
     name: displayNameSchema.safeParse(claims['name']).data ?? displayNameSchema.safeParse(email).data ?? email,
     email,
     role: setsRoles ? role : undefined,
-    teams: new Map(provider.groups.flatMap(({ teams }) => teams.map((team) => [team, ownTeams.has(team)]))),
+    teams: new Map(provider.groups.flatMap(({ teams }) => teams.map((team) => [team, personTeams.has(team)]))),
   };
 }
 

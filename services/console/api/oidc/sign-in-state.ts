@@ -2,15 +2,15 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { isToken, hashToken } from '#shared/accounts/people/secret-token.ts';
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
-import { cookieAttributes, cookieName, readCookie, listCookieNames } from '../session/cookies.ts';
+import { createCookieAttributes, toCookieName, readCookie, listCookieNames } from '../session/cookies.ts';
 
 /** The prefix of the names of the cookies. The rest of a cookie's name is part of the hash of its state. */
 const cookiePrefix = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
 /**
- * The number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers. Cookies
- * of concurrent requests fit as well, until one of the next requests clears the oldest.
+ * The maximum number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node accepts 16 KiB of
+ * headers. The extra cookies of concurrent requests also fit, until a later request clears the oldest.
  */
 const maxSignIns = 3;
 
@@ -22,7 +22,7 @@ const stateSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
-  /** The path of the console to redirect to afterwards. */
+  /** The path of the console that the finished sign-in redirects to. */
   to: z.string(),
   /** ms since 1970 */
   endsAt: z.number(),
@@ -53,14 +53,14 @@ export class SignInStates {
     this.#takeState = takeState;
   }
 
-  /** Sets the cookie of a new sign-in and clears all but the newest ones. Returns false while the secret of the cluster is not known. */
+  /** Sets the cookie of a new sign-in and clears all but the newest cookies. Returns false while the secret of the cluster is missing. */
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
     this.clearOldest(request, response, maxSignIns - 1);
     // The cookie is `Lax`, because the provider leads back here by a link.
-    const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
-    response.cookie(cookieName(request, computeCookieName(state.state)), sealed, attributes);
+    const attributes = { ...createCookieAttributes(request), maxAge: lifeMs };
+    response.cookie(toCookieName(request, computeCookieName(state.state)), sealed, attributes);
     return true;
   }
 
@@ -77,8 +77,8 @@ export class SignInStates {
   /**
    * Returns the state that an answer of a provider names, and marks it as used in the whole cluster. Returns undefined when the browser has
    * no state with that provider, or only one that has expired or was used.
-   * @throws RouterError `store_unavailable`. The browser then keeps the state and may send the same answer again. That succeeds unless
-   * Redis has recorded the state and only its reply was late or lost.
+   * @throws RouterError `store_unavailable`. The browser then keeps the state and may send the same answer again. The repeated answer fails
+   * only if Redis had recorded the state and its reply was late or lost.
    */
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
     const sentState = request.query['state'];
@@ -104,5 +104,5 @@ function computeCookieName(state: string): string {
 }
 
 function clearCookie(request: Request, response: Response, name: string): void {
-  response.clearCookie(cookieName(request, name), cookieAttributes(request));
+  response.clearCookie(toCookieName(request, name), createCookieAttributes(request));
 }

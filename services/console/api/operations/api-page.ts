@@ -34,7 +34,7 @@ const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 /**
  * Creates the routes of the page `docs`, which shows the Admin API's document with Swagger UI. The page loads nothing from other servers.
  */
-export function apiPage(): Router {
+export function createApiPage(): Router {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/docs', (_, response) => {

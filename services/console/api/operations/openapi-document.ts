@@ -33,7 +33,7 @@ const failures = {
 
 const etag = z.string().describe('The revision, for example `"7"`. Send it in `If-Match` with a change.');
 
-/** Returns the document of the Admin API, in OpenAPI 3.1. */
+/** Creates the OpenAPI 3.1 document of the Admin API. */
 export function createOpenApiDocument(operations: readonly Operation[]): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
@@ -73,7 +73,7 @@ export function createOpenApiDocument(operations: readonly Operation[]): object 
   };
   return openReferences(
     createDocument(definition, {
-      // The answers of a newer release may have more fields than this document describes.
+      // Answers are open objects, because a newer release may add fields to them.
       override: ({ jsonSchema, io }) => {
         if (io === 'output') delete jsonSchema.additionalProperties;
       },
@@ -82,8 +82,8 @@ export function createOpenApiDocument(operations: readonly Operation[]): object 
 }
 
 /**
- * Removes `additionalProperties` beside each `$ref`. A reference with a description becomes a closed copy of its schema, which would refuse
- * every field.
+ * Removes `additionalProperties` beside each `$ref`. The library writes a reference with a description as an object schema that is closed
+ * and has no fields of its own, so that it would refuse every field.
  */
 function openReferences<Part>(document: Part): Part {
   return JSON.parse(JSON.stringify(document), (_, value: Json) => {

@@ -40,15 +40,15 @@ export interface Operation {
   subject: keyof typeof subjects;
   /** One sentence. */
   summary: string;
-  /** The scopes of admin tokens that suffice; `admin` always does. */
+  /** The scopes of admin tokens that permit the operation. The scope `admin` always permits it. */
   scopes: readonly AdminScope[];
   /** The command of `rtr` that does the same, for example `keys create`. */
   command: string;
   query: z.ZodObject | undefined;
   body: z.ZodType | undefined;
-  /** The maximum size of the body, if it may be larger than usual. */
+  /** The maximum size of the body in bytes, if it differs from the limit of other operations. */
   maxBodyBytes: number | undefined;
-  /** The schema of the answer, or of one item of a list. */
+  /** The schema of the answer or, for a list, of one item. */
   answer: z.ZodType | undefined;
   /** The statuses of a success. A `put` by name answers 201 if it has created the resource. */
   statuses: readonly number[];
@@ -67,7 +67,7 @@ export interface Call {
   actor: Actor;
   request: Request;
   response: Response;
-  /** The number of items on a page of a list if the request does not say how many. */
+  /** The number of items on a page of a list if the request sets no limit. */
   pageSize: number;
 }
 
@@ -110,7 +110,7 @@ interface OperationFacts<Path extends string, Query extends z.ZodObject | undefi
   etags?: { answers?: boolean; takes?: boolean };
 }
 
-/** Declares an operation. Requests are validated with its schemas, and the document describes them. */
+/** Declares an operation. Its schemas validate requests and describe them in the OpenAPI document. */
 export function operation<
   const Path extends string,
   Query extends z.ZodObject | undefined = undefined,
@@ -169,7 +169,7 @@ export function listOperation<
   };
 }
 
-/** Declares an operation whose answer is a file, which `handle` writes. */
+/** Declares an operation that answers a file. `handle` writes the file. */
 export function fileOperation<const Path extends string, Query extends z.ZodObject | undefined = undefined>(
   facts: Omit<OperationFacts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
     files: readonly string[];
@@ -217,7 +217,7 @@ function readInput<Path extends string, Query extends z.ZodObject | undefined, B
   };
 }
 
-/** Returns the parameters of the path. Express gives a parameter that contains slashes as a list of segments, which is joined again. */
+/** Returns the parameters of the path. Express splits a parameter that contains slashes into segments, which this function joins again. */
 function joinParams(params: Request['params']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
@@ -225,8 +225,8 @@ function joinParams(params: Request['params']): Record<string, string> {
 }
 
 /**
- * Returns the revision of an ETag, for example 7 for `"7"`; undefined for no header, and for `*`, which any revision matches. An ETag in
- * another form gives -1, which matches no revision.
+ * Returns the revision of an ETag, for example 7 for `"7"`. Returns undefined without a header and for `*`, which any revision matches.
+ * Returns -1, which no revision matches, for an ETag in another form.
  */
 function parseRevision(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;

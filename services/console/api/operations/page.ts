@@ -25,27 +25,27 @@ export interface Page<T> {
 
 /** The order of a list, defined by the cursors of its items. */
 export interface Order<T> {
-  cursorOf: (each: T) => string;
+  cursorOf: (item: T) => string;
   /** The form of every cursor of the list. Anything else is refused. */
   form: RegExp;
 }
 
 /** The order of items with an id by the time of their creation. */
 export const byCreation: Order<{ createdAt: number; id: string }> = {
-  cursorOf: ({ createdAt, id }) => timedCursor(createdAt, id),
+  cursorOf: ({ createdAt, id }) => formatTimedCursor(createdAt, id),
   form: /^\d{16}\.\w{1,64}$/,
 };
 
 /**
  * Returns the order of items by a name that may contain anything.
- * @param kind the kind of the items, with which each cursor begins, for example `worker`
+ * @param kind the kind of the items, for example `worker`; each cursor begins with it
  */
-export function byName<T>(kind: string, nameOf: (each: T) => string): Order<T> {
-  return { cursorOf: (each) => `${kind}:${nameOf(each)}`, form: new RegExp(`^${kind}:.`, 's') };
+export function byName<T>(kind: string, nameOf: (item: T) => string): Order<T> {
+  return { cursorOf: (item) => `${kind}:${nameOf(item)}`, form: new RegExp(`^${kind}:.`, 's') };
 }
 
-/** Returns a cursor of a time in milliseconds since 1970 and an id. */
-export function timedCursor(at: number, id: string): string {
+/** Returns a cursor that sorts by a time in milliseconds since 1970, then by an id. */
+export function formatTimedCursor(at: number, id: string): string {
   return `${String(at).padStart(16, '0')}.${id}`;
 }
 
@@ -59,21 +59,21 @@ export function requireCursor(cursor: string | undefined, { form }: Pick<Order<n
 }
 
 /**
- * Returns the page of a list after a cursor. The item of the cursor may have been removed meanwhile. A page is in the order of the cursors;
- * the whole list (a limit of Infinity) keeps the order of `all`.
+ * Returns the page of a list after a cursor. The item of the cursor may have been removed meanwhile. A page has the order of the cursors. A
+ * limit of Infinity returns all items in the order of `items`.
  * @throws ApiFailure 400 for an invalid cursor
  */
 export function cutPage<T>(
-  all: readonly T[],
+  items: readonly T[],
   { limit, cursor }: { limit: number; cursor: string | undefined },
   order: Order<T>,
 ): Page<T> {
   requireCursor(cursor, order);
-  if (limit === Infinity) return { data: [...all], next: undefined };
-  const rest = all
-    .map((each) => ({ each, place: order.cursorOf(each) }))
+  if (limit === Infinity) return { data: [...items], next: undefined };
+  const rest = items
+    .map((item) => ({ item, place: order.cursorOf(item) }))
     .filter(({ place }) => cursor === undefined || place > cursor)
-    .sort((one, other) => (one.place < other.place ? -1 : 1));
+    .sort((a, b) => (a.place < b.place ? -1 : 1));
   const next = rest.length > limit ? rest[limit - 1]?.place : undefined;
-  return { data: rest.slice(0, limit).map(({ each }) => each), next };
+  return { data: rest.slice(0, limit).map(({ item }) => item), next };
 }

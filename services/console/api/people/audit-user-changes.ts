@@ -2,7 +2,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { Actor } from '../actor.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 
-/** Writes one audit entry for each of these facts that has changed: a person's name, role, block, limits, weight and ceiling. */
+/** Writes one audit entry for each change to a person's name, role, block, limits, weight or ceiling. */
 export async function auditUserChanges(
   parts: Pick<ApiParts, 'accounts' | 'log'>,
   actor: Actor,

@@ -4,7 +4,7 @@ import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 
 /**
- * Renames a person, and tells every ingress.
+ * Renames a person and notifies every ingress.
  * @throws ApiFailure 404
  */
 export async function changeName(
@@ -14,7 +14,7 @@ export async function changeName(
   name: string,
 ): Promise<void> {
   if (!(await parts.accounts.users.rename(id, name))) throw notFound();
-  // Access tokens and the names of keys' owners contain the name.
+  // Ingress nodes cache the name in access tokens and with the owners of keys.
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
   await writeAudit(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
@@ -44,8 +44,8 @@ export async function changeAddress(
 }
 
 /**
- * Returns the 409 for an address that somebody has already.
- * @param holder the person who has it; to be given only in answers to administrators, because the message contains the person's id
+ * Returns the 409 for an e-mail address that somebody has already.
+ * @param holder the person who has it; pass it only in answers to administrators, because the message contains the person's id
  */
 export function emailTaken(holder?: UserRecord): ApiFailure {
   const message =
@@ -57,7 +57,7 @@ export function emailTaken(holder?: UserRecord): ApiFailure {
 
 /**
  * Marks the address that a person has typed in as confirmed to be theirs.
- * @throws ApiFailure 403 for one's own address
+ * @throws ApiFailure 403 if the actor is the person
  */
 export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
   const { id, name, email } = user;
@@ -73,7 +73,7 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
 }
 
 /**
- * Refuses to give more rights to a person who has typed in their address themselves while nobody has confirmed it.
+ * Refuses a change that gives rights to a person with an unconfirmed e-mail address.
  * @throws ApiFailure 409
  */
 export function requireConfirmedEmail(user: UserRecord): void {

@@ -5,7 +5,7 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 
 /**
- * Deletes a person.
+ * Deletes a person, notifies every ingress and writes an audit entry without the person's name.
  * @throws ApiFailure 404, or 409 for the last administrator
  */
 export async function deletePerson(parts: ApiParts, actor: Actor, { id }: UserRecord): Promise<void> {

@@ -4,16 +4,16 @@ import type { ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
 import { clearSessionCookie } from '../session/session-cookie.ts';
-import { signedInOf } from '../session/signed-in.ts';
+import { getSignedIn } from '../session/signed-in.ts';
 import { deletePerson } from './delete-person.ts';
 
 const deletionBody = z.strictObject({ password: z.string().min(1).max(200).optional() });
 
-/** Creates the route with which people delete their own account. They prove their password, if they have one. Usage stays in the ledger. */
+/** Creates the route with which people delete their own account. Those with a password must send it. Their usage stays in the ledger. */
 export function deletionRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.delete('/account', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { password = '' } = parse(deletionBody, request.body);
     const { user } = person;
     const proof = { email: user.email, password, find: async () => user, field: 'password' };

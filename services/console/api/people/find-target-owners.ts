@@ -1,13 +1,13 @@
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { AuditEntry } from '#shared/accounts/people/audit-trail.ts';
 
-/** The kinds of targets that people give names to, and that are deleted with their person. */
+/** The kinds of targets that people name, and that are deleted together with their person. */
 const namedKinds = new Set(['key', 'token', 'file']);
 
 /**
- * Finds the owners of the targets of audit entries. The returned function gives the id of a person, deleted or not; undefined for a target
- * that belongs to a team, the router or nobody. The owner is in the details of an entry or, for a key, in the key's record. If neither
- * names an owner, the target counts as the actor's. All keys are looked up at once.
+ * Finds the owners of the targets of audit entries. The returned function gives the id of a person, deleted or not, or undefined for a
+ * target that belongs to a team, the router or nobody. The owner is in the details of an entry or, for a key, in the key's record. If
+ * neither names an owner, the target counts as the actor's. One call to Redis looks up all keys.
  * @throws RouterError `store_unavailable`
  */
 export async function findTargetOwners(
@@ -26,7 +26,7 @@ export async function findTargetOwners(
   };
 }
 
-/** Returns the owner that the details of an entry state; undefined if the details state no owner, or a key as the owner. */
+/** Returns the owner that the details of an entry state. Returns undefined if they state no owner, or if the owner is a key. */
 function readStatedOwner({ target, details }: AuditEntry): { kind: unknown; ownerId: string | undefined } | undefined {
   const { kind, ownerId } = details;
   const id = typeof ownerId === 'string' ? ownerId : undefined;

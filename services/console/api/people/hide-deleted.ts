@@ -7,8 +7,8 @@ import { findTargetOwners } from './find-target-owners.ts';
 type Details = AuditEntry['details'];
 
 /**
- * Removes from entries of the audit trail everything about deleted people except their ids. A pseudonym replaces the names of these people,
- * and the names that they gave their keys, tokens and files.
+ * Removes everything about deleted people except their ids from audit entries. A pseudonym replaces the names of these people, and the
+ * names that they gave their keys, tokens and files.
  */
 export async function hideDeleted(
   { users, keys }: { users: Pick<UserStore, 'readNames'>; keys: Pick<KeyStore, 'readOwners'> },
@@ -33,7 +33,7 @@ export async function hideDeleted(
       target: target && pseudonym !== undefined ? { ...target, name: pseudonym } : target,
       details:
         pseudonym !== undefined
-          ? // The details about a person are their old and new addresses and names.
+          ? // The details of a change to a person contain their old and new addresses and names.
             target?.kind === 'user'
             ? {}
             : replaceNames(details, pseudonym)
@@ -57,7 +57,7 @@ function replaceNames(details: Details, name: string): Details {
   };
 }
 
-/** Returns the person whose membership in a team the entry is about. */
+/** Returns the person in the details of a change to a team's members. */
 function findMember({ user }: Details): { id: string } | undefined {
   if (typeof user !== 'object' || user === null || !('id' in user)) return undefined;
   return { id: String(user.id) };

@@ -7,14 +7,14 @@ import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, cutPage, timedCursor, type Order } from '../operations/page.ts';
+import { byCreation, cutPage, formatTimedCursor, type Order } from '../operations/page.ts';
 import { emailTaken } from './change-profile.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 
 const dayMs = 24 * 3_600_000;
 
 const byExpiry: Order<InvitationRecord> = {
-  cursorOf: ({ expiresAt, id }) => timedCursor(expiresAt, id),
+  cursorOf: ({ expiresAt, id }) => formatTimedCursor(expiresAt, id),
   form: byCreation.form,
 };
 
@@ -88,8 +88,8 @@ function toInvitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: I
   return { id, email, role, createdAt, expiresAt, ...(teamId === undefined ? {} : { teamId }) };
 }
 
-function invitationFailure(why: 'no team' | 'too many'): ApiFailure {
-  switch (why) {
+function invitationFailure(outcome: 'no team' | 'too many'): ApiFailure {
+  switch (outcome) {
     case 'no team':
       return new ApiFailure(400, 'invalid_request', 'This team does not exist.', { field: 'teamId' });
     case 'too many':

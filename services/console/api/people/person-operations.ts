@@ -11,14 +11,14 @@ import { listSignInSessions } from '../session/list-sign-in-sessions.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { deletePerson } from './delete-person.ts';
 
-/** The order of sign-in sessions by the hash of their token, which stays the same when their times change. */
+/** The order of sign-in sessions by the hash of their token, which does not change while a session is used. */
 const byHash: Order<ListedSignInSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
 
 const profile = z.strictObject({ name: displayNameSchema.optional(), email: emailSchema.optional() });
 
 /**
- * Returns the operations of administrators on a person's name, address, sign-in sessions, second factors, account at a provider, and
- * account here.
+ * Returns the operations with which administrators manage a person's name, address, sign-in sessions and second factors, unlink the
+ * person's account at a provider, and delete the person.
  */
 export function personOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, externals, secondFactors } = parts;

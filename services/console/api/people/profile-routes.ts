@@ -6,7 +6,7 @@ import type { ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
 import { startSession } from '../session/start-session.ts';
-import { toSessionAnswer, signedInOf } from '../session/signed-in.ts';
+import { toSessionAnswer, getSignedIn } from '../session/signed-in.ts';
 import { changeAddress, changeName } from './change-profile.ts';
 
 const profileChange = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
@@ -16,14 +16,14 @@ export function profileRoutes(parts: ApiParts): Router {
   const { users, sessions } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.patch('/account', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { name, alertEmails } = parse(profileChange, request.body);
     if (name !== undefined) await changeName(parts, person, person.user, name);
     if (alertEmails !== undefined) await users.setAlertEmails(person.id, alertEmails);
     response.json(await toSessionAnswer(parts.accounts, await requirePerson(person.id), person.sessionId));
   });
   routes.post('/account/email', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { email, password } = parse(newEmail, request.body);
     const { email: before } = person.user;
     const opener = await sessions.readOpener(person.sessionId);

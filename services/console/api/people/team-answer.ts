@@ -5,7 +5,7 @@ import { toStateAnswer } from '../recordings/recording-state.ts';
 import { toCeilingAnswer } from './ceiling-answer.ts';
 
 /**
- * Returns a team with its members, as the API answers it.
+ * Converts a team with its members into the API's answer.
  * @param isRecording whether this router records requests
  */
 export async function toTeamAnswer(

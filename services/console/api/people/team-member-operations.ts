@@ -71,7 +71,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
 
   /**
    * Gives a person a role in a team.
-   * @param onlyNew whether the role of somebody who is in the team already stays as it is
+   * @param onlyNew whether to leave the role of a person who is in the team already
    * @throws ApiFailure 404 if the person or the team does not exist; with `onlyNew`, 409 if the person has another role in the team already
    */
   async function setMember(
@@ -97,7 +97,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
   }
 
   /**
-   * Returns a team whose members a person may change.
+   * Finds a team and checks that the actor may change its members.
    * @throws ApiFailure 403 or 404
    */
   async function find(id: string, actor: Actor): Promise<TeamRecord> {

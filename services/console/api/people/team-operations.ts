@@ -8,7 +8,7 @@ import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
-import { changesNothing } from '../operations/changes-nothing.ts';
+import { hasAllValues } from '../operations/has-all-values.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
@@ -102,7 +102,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
           requireRevision(found, { request, ifRevision });
           if (!found) reply.status = 201;
           const team = found ?? (await create(actor, name));
-          return toAnswer(changesNothing(team, body) ? team : await changeTeam(actor, team, body, ifRevision), reply);
+          return toAnswer(hasAllValues(team, body) ? team : await changeTeam(actor, team, body, ifRevision), reply);
         });
       },
     }),
@@ -121,7 +121,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
         const before = await find(id, changesRecordingOnly(body) ? 'team.record' : 'team.change', actor);
         const { name = before.name } = body;
         const makeChange = () => changeTeam(actor, before, body, ifRevision);
-        // A change without a new name need not wait until others have named their teams.
+        // A change without a new name needs no lock.
         if (name === before.name) return toAnswer(await makeChange(), reply);
         const renamed = await runLocked(name, async () => {
           await requireFreeName(name, before.id);
@@ -147,14 +147,14 @@ export function teamOperations(parts: ApiParts): Operation[] {
     }),
   ];
 
-  /** Runs work while nobody else can give a team this name. */
+  /** Runs `work` while no other request can give a team this name. */
   function runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     return accounts.nameLock.runLocked(`team:${foldTeamName(name)}`, work);
   }
 
   /**
    * Refuses a name that another team has.
-   * @param id the id of the team that may have the name
+   * @param id the id of the team that is to have the name; undefined for a new team
    * @throws ApiFailure 409
    */
   async function requireFreeName(name: string, id?: string): Promise<void> {
@@ -198,7 +198,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
   }
 
   /**
-   * Returns a team on which a person may do an action.
+   * Finds a team and checks that the person may do the action on it.
    * @throws ApiFailure 403 or 404
    */
   async function find(id: string, action: Action, actor: Actor): Promise<TeamRecord> {

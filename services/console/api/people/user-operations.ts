@@ -123,7 +123,7 @@ export function userOperations(parts: ApiParts): Operation[] {
           requireRevision(user, { request, ifRevision });
           if (user) {
             const isRenamed = body.name !== undefined && body.name !== user.name;
-            if (isRenamed || givesMore(user, body)) requireConfirmedEmail(user);
+            if (isRenamed || givesMoreRights(user, body)) requireConfirmedEmail(user);
             return toAnswer(await changePerson(actor, user.id, body, ifRevision), reply);
           }
           const { blocked, ...others } = body;
@@ -181,7 +181,8 @@ export function userOperations(parts: ApiParts): Operation[] {
         const address = resolveRouterAddress(request, parts.publicUrl);
         const user = await requirePerson(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
-        // Whoever has such a link can become that person, and administrators may not become people whose files they may not read.
+        // Whoever has such a link can sign in as the person and read the person's files. Administrators may not read these files, so links
+        // are for accounts that nobody has used.
         const token = await links.issueFirstPassword(user);
         if (token === undefined) {
           const message =
@@ -213,8 +214,8 @@ export function userOperations(parts: ApiParts): Operation[] {
 
   async function create(actor: Actor, wanted: z.output<typeof newUser>): Promise<UserRecord> {
     const { email, name = email.slice(0, email.lastIndexOf('@')), role = 'member', weight } = wanted;
-    const start = await settings.readNewPersonSettings(role);
-    const { limits = start.limits, ceiling = start.ceiling } = wanted;
+    const defaults = await settings.readNewPersonSettings(role);
+    const { limits = defaults.limits, ceiling = defaults.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
     if (user === 'email taken') throw emailTaken(await users.findByEmail(email));
     await auditPerson(actor, user, 'user.create', { email, role });
@@ -246,8 +247,11 @@ export function userOperations(parts: ApiParts): Operation[] {
   }
 }
 
-/** Returns whether a change may give a person more rights: the role `admin`, the end of a block, or another limit, weight or ceiling. */
-function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
+/** Returns whether a change may give a person more rights: the role `admin`, the end of a block, or other limits, weight or ceiling. */
+function givesMoreRights(
+  user: UserRecord,
+  { role, blocked, limits, weight, ceiling }: z.output<typeof change>,
+): boolean {
   if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
   const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;
   const wanted = { limits: limits ?? hadLimits, weight: weight ?? hadWeight, ceiling: ceiling ?? hadCeiling };
@@ -261,8 +265,8 @@ function parseEmail(text: string): string {
 }
 
 /**
- * Returns a person as administrators see them.
- * @param provider the identity provider of their account, if they have one
+ * Converts a person into the API's answer for administrators.
+ * @param provider the identity provider of the person's linked account, if there is one
  */
 function toUserAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;

@@ -9,7 +9,7 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { guardGuess } from '../session/guard-guess.ts';
-import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+import { getSignedIn, type SignedIn } from '../session/signed-in.ts';
 
 export interface ProgramRoutesParts {
   accounts: Accounts;
@@ -28,12 +28,12 @@ const decisionBody = z.strictObject({ decision: z.enum(['approve', 'deny']), tea
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  // This is a POST, because the request counts as a try of a code, and other origins may not send a POST.
+  // The method is POST, because the request counts as a try of a code and other origins may not send a POST.
   routes.post('/devices/:code/find', async (request, response) => {
-    response.json(await findWaitingSignIn(signedInOf(response), request.params.code));
+    response.json(await findWaitingSignIn(getSignedIn(response), request.params.code));
   });
   routes.post('/devices/:code', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { code } = request.params;
     const { decision, teamId } = parse(decisionBody, request.body);
     const { client, address } = await findWaitingSignIn(person, code);
@@ -46,17 +46,17 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     response.status(204).end();
   });
   routes.get('/programs', async (_, response) => {
-    const found = await programs.store.listOfPerson(signedInOf(response).id);
-    const teams = await accounts.teams.findAll([...new Set(found.flatMap(({ teamId }) => teamId ?? []))]);
+    const records = await programs.store.listOfPerson(getSignedIn(response).id);
+    const teams = await accounts.teams.findAll([...new Set(records.flatMap(({ teamId }) => teamId ?? []))]);
     response.json(
-      found.map(({ id, client, address, createdAt, usedAt, teamId }): SignedInProgram => {
+      records.map(({ id, client, address, createdAt, usedAt, teamId }): SignedInProgram => {
         const team = teams.find((each) => each.id === teamId);
         return { id, client, address, createdAt, usedAt, ...(team && { team: { id: team.id, name: team.name } }) };
       }),
     );
   });
   routes.delete('/programs/:id', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { id } = request.params;
     const program = await programs.store.find(id);
     if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
@@ -67,24 +67,24 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
   return routes;
 
   /**
-   * Returns the sign-in that waits for a code.
-   * @throws ApiFailure 404, and 429 after too many wrong codes
+   * Returns the sign-in that waits for approval under a code.
+   * @throws ApiFailure 404 for a wrong code, 429 after too many wrong codes
    */
   async function findWaitingSignIn({ id, address }: SignedIn, code: string) {
-    const unknown = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
+    const unknownCode = new ApiFailure(404, 'no_device', 'This code is unknown, already used or expired.', {
       field: 'code',
     });
-    if (!isUserCode(code)) throw unknown;
-    const found = await guardGuess(parts, {
-      // Wrong codes are counted as wrong passwords are, but separately and for the person alone.
+    if (!isUserCode(code)) throw unknownCode;
+    const signIn = await guardGuess(parts, {
+      // Wrong codes count like wrong passwords, but separately and per person.
       signInTry: { address, email: id, device: 'program-code' },
       refusal: 'Too many wrong codes.',
       judge: () => programs.devices.find(code),
       // Anybody can get a right code, so a right code must not reset the count of wrong codes.
-      isForgiving: false,
+      resetsCount: false,
     });
-    if (!found) throw unknown;
-    return { client: found.client, address: found.address, createdAt: found.createdAt };
+    if (!signIn) throw unknownCode;
+    return { client: signIn.client, address: signIn.address, createdAt: signIn.createdAt };
   }
 
   async function requireTeam({ teams }: SignedIn, teamId: string) {

@@ -5,7 +5,7 @@ import type { RecordingParts } from './recording-parts.ts';
 
 const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 
-/** Returns recorded requests as the API answers them, without their content. */
+/** Converts recorded requests into the API's answers, without their content. */
 export async function toRecordingAnswers(
   { accounts, recordings: { store } }: RecordingParts,
   found: readonly StoredRecording[],
@@ -20,14 +20,14 @@ export async function toRecordingAnswers(
   }));
 }
 
-/** Returns recorded requests as `toRecordingAnswers` does, with their content. */
+/** Converts recorded requests as `toRecordingAnswers` does, and adds their content. */
 export async function toWholeAnswers(
   parts: RecordingParts,
   found: readonly WholeRecording[],
 ): Promise<RecordingWithContent[]> {
   const answers = await toRecordingAnswers(parts, found);
-  return answers.map((answer, at) => {
-    const { request, answer: bytes } = found[at] ?? { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
+  return answers.map((answer, index) => {
+    const { request, answer: bytes } = found[index] ?? { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
     const answerEncoding = answer.contentType === undefined || textType.test(answer.contentType) ? 'utf8' : 'base64';
     return { ...answer, request: request.toString(), answer: bytes.toString(answerEncoding), answerEncoding };
   });

@@ -9,7 +9,7 @@ import { writeAudit } from '../api-parts.ts';
 import { ownerText } from '../batches/resource-owners.ts';
 import { exportRecords, jsonFile } from '../export-records.ts';
 import { fileOperation, listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byName, cutPage, requireCursor, timedCursor, type Order } from '../operations/page.ts';
+import { byName, cutPage, requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
 import { isSentBy, filterVisible, findVisibleParties } from './recording-access.ts';
 import { toRecordingAnswers, toWholeAnswers } from './recording-answers.ts';
 import type { RecordingParts } from './recording-parts.ts';
@@ -24,18 +24,18 @@ const filterQuery = z.object({
 const listQuery = filterQuery.extend({
   request: id.describe('Id of a request. With it, the other filters and the cursor are ignored.'),
 });
-const oneQuery = z.object({
+const recordingQuery = z.object({
   storedAs: id.describe('`storedAs` of the recording. Absent: the newest recording with the id.'),
 });
 
 const requestId = /^[\w.:-]{1,128}$/;
 const keptTimeCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-]{1,128}$/ };
 
-const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each }) => `${of}:${each}`);
+const bySwitch = byName<{ of: string; id: string }>('switch', (each) => `${each.of}:${each.id}`);
 
 /**
- * The number of recordings that an export lists at once. Their content is read and written one by one, because one recording may have
- * megabytes.
+ * The number of recordings that an export lists at once. It reads and writes the content of one recording at a time, because a recording
+ * may have megabytes.
  */
 const recordingsPerRead = 100;
 
@@ -50,7 +50,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       id: 'listRecordingSwitches',
       subject,
       summary:
-        'Lists the person’s keys and teams, and keys of these teams, whose requests are recorded, with who has switched recording on.',
+        'Lists what switches recording on for the person: their recorded keys and teams, the recorded keys of these teams, and who has switched each of them on.',
       scopes: ['read', 'keys'],
       command: 'recordings switches',
       item: recordingSwitchSchema,
@@ -70,13 +70,13 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       handle: async ({ actor, query }, { limit, cursor }) => {
         requireCursor(cursor, keptTimeCursor);
         if (query.request !== undefined) {
-          const found = requestId.test(query.request) ? filterVisible(actor, await store.find(query.request)) : [];
-          return { data: await toRecordingAnswers(parts, found), next: undefined };
+          const visible = requestId.test(query.request) ? filterVisible(actor, await store.find(query.request)) : [];
+          return { data: await toRecordingAnswers(parts, visible), next: undefined };
         }
         const { recordings, next } = await store.list(toFilter(actor, query), limit, parseCursor(cursor));
         return {
           data: await toRecordingAnswers(parts, recordings),
-          next: next && timedCursor(next.keptAt, next.member),
+          next: next && formatTimedCursor(next.keptAt, next.member),
         };
       },
     }),
@@ -91,7 +91,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       files: ['application/json'],
       handle: async ({ actor, query, response }) => {
         const filter = toFilter(actor, query);
-        // The export is recorded before anything is written, so that nobody reads recordings without an entry in the audit trail.
+        // The audit entry is written before the file, so that nobody can read recordings without an entry in the audit trail.
         await writeAudit(parts, actor, {
           action: 'recording.export',
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
@@ -108,13 +108,13 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       summary:
         'Returns a recorded request with its content, by the id of the request. Reading a request that was not sent with a key of the person is written into the audit trail.',
       command: 'recordings show',
-      query: oneQuery,
+      query: recordingQuery,
       answer: wholeRecordingSchema,
       handle: async ({ actor, params, query }) => {
-        const found = await find(actor, params.id, query.storedAs);
-        const whole = await store.readContent(found);
+        const recording = await find(actor, params.id, query.storedAs);
+        const whole = await store.readContent(recording);
         if (!whole) throw notFound();
-        if (!isSentBy(actor, found.facts)) await auditRecording('recording.read', actor, found);
+        if (!isSentBy(actor, recording.facts)) await auditRecording('recording.read', actor, recording);
         const [answer] = await toWholeAnswers(parts, [whole]);
         if (!answer) throw notFound();
         return answer;
@@ -126,11 +126,11 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       id: 'deleteRecording',
       summary: 'Deletes a recorded request.',
       command: 'recordings delete',
-      query: oneQuery,
+      query: recordingQuery,
       handle: async ({ actor, params, query }) => {
-        const found = await find(actor, params.id, query.storedAs);
-        if (!(await store.delete(found))) throw notFound();
-        await auditRecording('recording.delete', actor, found);
+        const recording = await find(actor, params.id, query.storedAs);
+        if (!(await store.delete(recording))) throw notFound();
+        await auditRecording('recording.delete', actor, recording);
       },
     }),
   ];
@@ -148,21 +148,21 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     const recordedTeams = found.flatMap(({ id: team, name, records }) =>
       records ? [{ id: team, name, switched: { ...records, of: 'team' as const } }] : [],
     );
-    const all = [...recordedTeams, ...recordedKeys];
-    const names = await accounts.users.readNames([...new Set(all.map(({ switched }) => switched.by))]);
-    return all.map(({ switched, ...each }) => ({ ...each, ...toStateAnswer(switched, names), traced: isTraced }));
+    const recorded = [...recordedTeams, ...recordedKeys];
+    const names = await accounts.users.readNames([...new Set(recorded.map(({ switched }) => switched.by))]);
+    return recorded.map(({ switched, ...each }) => ({ ...each, ...toStateAnswer(switched, names), traced: isTraced }));
   }
 
   /**
-   * Returns a recording that a person may see.
-   * @throws ApiFailure 404
+   * Finds a recording.
+   * @throws ApiFailure 404 if it does not exist or the actor may not see it
    */
   async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<StoredRecording> {
     if (!requestId.test(request)) throw notFound();
     const visible = filterVisible(actor, await store.find(request));
-    const found = visible.find(({ owner }) => storedAs === undefined || owner === storedAs);
-    if (!found) throw notFound();
-    return found;
+    const recording = visible.find(({ owner }) => storedAs === undefined || owner === storedAs);
+    if (!recording) throw notFound();
+    return recording;
   }
 
   async function* readWhole(filter: RecordingFilter): AsyncGenerator<WholeRecording> {

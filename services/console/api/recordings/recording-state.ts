@@ -6,18 +6,18 @@ import type { Actor } from '../actor.ts';
 
 type RecordingCause = RecordingSwitch & { of: 'key' | 'team' };
 
-/** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.readNames`. */
+/** Returns the ids of the people who have switched on the recording of these keys. */
 export function findSwitchers(found: readonly FoundKey[]): string[] {
   return found.flatMap((key) => findRecordingSwitch(key)?.by ?? []);
 }
 
 /**
- * Returns the switch by which the requests of a key are recorded, as the API answers it. Undefined if they are not recorded.
+ * Returns the API's answer for the switch that makes the requests of a key recorded. Undefined if they are not recorded.
  * @param names the names of people, by id
  */
 export function findState(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
-  const computeSwitch = findRecordingSwitch(key);
-  return computeSwitch && toStateAnswer(computeSwitch, names);
+  const recordingSwitch = findRecordingSwitch(key);
+  return recordingSwitch && toStateAnswer(recordingSwitch, names);
 }
 
 export function toStateAnswer({ of, by, since }: RecordingCause, names: ReadonlyMap<string, string>): RecordingState {
@@ -28,7 +28,7 @@ export function toStateAnswer({ of, by, since }: RecordingCause, names: Readonly
 /**
  * Returns the switch to store, which says who has switched recording on and when, or null to switch it off. A switch that is on already
  * stays as it is.
- * @throws ApiFailure 409 where recordings are off in the whole router
+ * @throws ApiFailure 409 if recordings are off in the whole router
  */
 export function computeSwitch(
   current: RecordingSwitch | null | undefined,

@@ -8,7 +8,7 @@ import type { RegistryVersion, RegistryVersionFacts } from '../../contract/regis
 
 type Names = Pick<UserStore, 'readNames'>;
 
-/** Returns versions of the registry as the API answers them, with the names of the people who stored them. */
+/** Converts versions of the registry into the API's answers, with the names of the people who stored them. */
 export async function toVersionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
   const names = await users.readNames([...new Set(versions.map(({ by }) => by))]);
   return versions.map(({ number, at, by, byName, note, revertOf, bytes }) => ({

@@ -24,7 +24,9 @@ import { parse } from '../parse.ts';
 import { toVersionAnswer, toVersionList } from './registry-answers.ts';
 import { changeSchema, checkSchema, revertSchema, versionSchema } from './registry-schemas.ts';
 
-/** The maximum size of a body. A registry may take twice its bytes in a body, because JSON writes a line break as two. */
+/**
+ * The maximum size of a body in bytes. A registry may take twice its bytes in a body, because JSON writes a line break as two characters.
+ */
 const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
 
 const missingVersionMessage =
@@ -38,7 +40,7 @@ export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
 export function registryOperations(parts: RegistryParts): Operation[] {
   const { accounts, registry } = parts;
   const { registryVersions: versions, users } = accounts;
-  /** The queue of checks. It runs one check at a time, because a check occupies a core for up to a second. */
+  /** Runs one check at a time, because a check occupies a core for up to a second. */
   const checks = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 16 });
   const common = { subject: 'registry', scopes: [] } as const;
   const readRoute = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
@@ -91,8 +93,8 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       answer: registryCheckSchema,
       handle: async ({ actor, body }) => {
         requireAccess('registry.change', actor);
-        const found = await check(actor, toInput(body));
-        const problems = 'problems' in found ? found.problems : [];
+        const checked = await check(actor, toInput(body));
+        const problems = 'problems' in checked ? checked.problems : [];
         return { ok: problems.length === 0, problems: [...problems] };
       },
     }),
@@ -117,9 +119,9 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       answer: registryVersionSchema,
       handle: async ({ actor, params }) => {
         requireAccess('registry.see', actor);
-        const found = await versions.find(parse(versionSchema, params).version);
-        if (!found) throw notFound();
-        return toVersionAnswer(users, found);
+        const version = await versions.find(parse(versionSchema, params).version);
+        if (!version) throw notFound();
+        return toVersionAnswer(users, version);
       },
     }),
     operation({
@@ -148,9 +150,9 @@ export function registryOperations(parts: RegistryParts): Operation[] {
 
   /** Returns the registry and sets its ETag to the number of its version. */
   async function toAnswer(reply: { revision?: number }): Promise<RegistryState> {
-    const found = await readState();
-    if (!found.readOnly) reply.revision = found.version;
-    return found;
+    const state = await readState();
+    if (!state.readOnly) reply.revision = state.version;
+    return state;
   }
 
   async function findNewestNumber(): Promise<number> {
@@ -164,10 +166,10 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       return { source: 'file', readOnly: true, version: 0, etag, config };
     }
     const newest = await versions.findNewest();
-    const found = newest && (await versions.find(newest.number));
+    const version = newest && (await versions.find(newest.number));
     const inUse = registry.version()?.number ?? 0;
-    if (!found) return { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
-    const { number, etag, config, text } = found;
+    if (!version) return { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };
+    const { number, etag, config, text } = version;
     return {
       source: 'store',
       readOnly: false,
@@ -180,7 +182,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 
   /**
-   * Refuses to change the registry if it is a file.
+   * Refuses a change if the registry is a file.
    * @throws ApiFailure 409
    */
   function requireStore(): void {
@@ -200,16 +202,16 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 
   /**
-   * Checks a registry and returns it as it is to be stored.
+   * Checks a registry and returns the form to store.
    * @throws ApiFailure 400 that names the invalid field
    */
   async function requireValid(
     actor: Actor,
     input: RegistryInput,
   ): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
-    const found = await check(actor, input);
-    if ('problems' in found) throw invalidFailure(found.problems);
-    return found;
+    const checked = await check(actor, input);
+    if ('problems' in checked) throw invalidFailure(checked.problems);
+    return checked;
   }
 
   /**

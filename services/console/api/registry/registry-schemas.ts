@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const number = z.number().int().min(1).max(1_000_000_000);
+const versionNumber = z.number().int().min(1).max(1_000_000_000);
 const basedOn = z.number().int().min(0).max(1_000_000_000);
 const note = z
   .string()
@@ -25,7 +25,7 @@ export const changeSchema = z
   .superRefine(requireTextOrConfig);
 
 /** The body of `POST /registry/revert`. */
-export const revertSchema = z.strictObject({ version: number, basedOn: basedOn.optional() });
+export const revertSchema = z.strictObject({ version: versionNumber, basedOn: basedOn.optional() });
 
 /** The parameters of `GET /registry/versions/<version>`. */
 export const versionSchema = z.object({ version: z.coerce.number().int().min(1).max(1_000_000_000) });

@@ -17,8 +17,8 @@ export function createApp(email: string): { secret: string; uri: string } {
 }
 
 /**
- * Returns the number of the 30-second step since 1970 that a code belongs to. The code may be that of the current, the previous or the next
- * step (RFC 6238, section 5.2). Returns undefined for a wrong code.
+ * Returns the step of a code: the number of 30-second periods since 1970. Accepts the codes of the previous, the current and the next step
+ * (RFC 6238, section 5.2). Returns undefined for a wrong code.
  */
 export function findStepOfCode(secret: string, code: string): number | undefined {
   const token = code.replaceAll(/\s/g, '');

@@ -7,7 +7,7 @@ import { startSession } from '../session/start-session.ts';
 import { setPendingCookie } from './pending-cookie.ts';
 
 /**
- * Opens a session for a person who has proven their password or link. For a person with a second factor, begins the second step instead.
+ * Opens a session for a person who has sent the right password or link. For a person with a second factor, begins the second step instead.
  */
 export async function openSessionOrSecondStep(
   parts: ApiParts,

@@ -9,7 +9,7 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 /**
- * Imports the library at the first use of a passkey. The import takes a fifth of a second, by which an ingress would otherwise start later.
+ * Imports the library at the first use of a passkey, because the import takes 0.2 seconds and would delay the start of an ingress.
  */
 const importLibrary = () => import('@simplewebauthn/server');
 
@@ -28,11 +28,11 @@ export function findRelyingParty(request: Request, publicUrl: string | undefined
   return { id: hostname, origin };
 }
 
-/** Returns what a browser needs to make a passkey for a person. */
+/** Returns the options with which a browser makes a passkey for a person. */
 export async function createRegistrationOptions(
   { id: rpID }: RelyingParty,
   { id, email, name }: UserRecord,
-  known: readonly Passkey[],
+  passkeys: readonly Passkey[],
 ) {
   const { generateRegistrationOptions } = await importLibrary();
   return generateRegistrationOptions({
@@ -42,7 +42,7 @@ export async function createRegistrationOptions(
     userName: email,
     userDisplayName: name,
     attestationType: 'none',
-    excludeCredentials: known.map(toCredential),
+    excludeCredentials: passkeys.map(toCredential),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
   });
 }
@@ -64,12 +64,12 @@ export async function verifyNewPasskey(
   return { id, name, publicKey: key, counter, transports, createdAt: Date.now() };
 }
 
-/** Returns what a browser needs to prove one of a person's passkeys. */
-export async function createSignInOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
+/** Returns the options with which a browser proves one of a person's passkeys. */
+export async function createSignInOptions({ id: rpID }: RelyingParty, passkeys: readonly Passkey[]) {
   const { generateAuthenticationOptions } = await importLibrary();
   return generateAuthenticationOptions({
     rpID,
-    allowCredentials: known.map(toCredential),
+    allowCredentials: passkeys.map(toCredential),
     userVerification: 'preferred',
   });
 }
@@ -79,9 +79,9 @@ export async function verifyPasskey(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   expectedChallenge: string,
   response: AuthenticationResponseJSON,
-  known: readonly Passkey[],
+  passkeys: readonly Passkey[],
 ): Promise<Passkey | undefined> {
-  const passkey = known.find(({ id }) => id === response.id);
+  const passkey = passkeys.find(({ id }) => id === response.id);
   if (!passkey) return undefined;
   const { id, counter, publicKey } = passkey;
   const credential = { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) };

@@ -1,17 +1,17 @@
 import type { Request, Response } from 'express';
-import { cookieAttributes, cookieName, readCookie } from '../session/cookies.ts';
+import { createCookieAttributes, toCookieName, readCookie } from '../session/cookies.ts';
 
 const name = 'rtr-pending';
 
-/** Returns the token of the sign-in whose second step this browser has to do. */
-export function pendingTokenOf(request: Request): string | undefined {
+/** Returns the token of the sign-in that waits for its second step in this browser. */
+export function readPendingToken(request: Request): string | undefined {
   return readCookie(request, name);
 }
 
 export function setPendingCookie(request: Request, response: Response, token: string): void {
-  response.cookie(cookieName(request, name), token, { ...cookieAttributes(request), sameSite: 'strict' });
+  response.cookie(toCookieName(request, name), token, { ...createCookieAttributes(request), sameSite: 'strict' });
 }
 
 export function clearPendingCookie(request: Request, response: Response): void {
-  response.clearCookie(cookieName(request, name), { ...cookieAttributes(request), sameSite: 'strict' });
+  response.clearCookie(toCookieName(request, name), { ...createCookieAttributes(request), sameSite: 'strict' });
 }

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { signedInOf } from '../session/signed-in.ts';
+import { getSignedIn } from '../session/signed-in.ts';
 
 export interface PersonSession {
   user: UserRecord;
@@ -10,8 +10,8 @@ export interface PersonSession {
 }
 
 /**
- * Creates the check whether a person has to set up a second factor, because an administrator demands one and the person has none. Sessions
- * that were opened at an identity provider need none, because the provider asks for a second factor itself.
+ * Creates the check whether a person must set up a second factor: an administrator demands one, and the person has none. Sessions that were
+ * opened at an identity provider need none, because the provider asks for a second factor itself.
  */
 export function createDemandCheck(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
   return async ({ user, sessionId }: PersonSession): Promise<boolean> =>
@@ -19,7 +19,7 @@ export function createDemandCheck(parts: Pick<ApiParts, 'accounts' | 'secondFact
     (await parts.accounts.sessions.readOpener(sessionId)).provider === undefined;
 }
 
-/** Returns whether second factors are demanded of everybody and the person has none. */
+/** Returns whether the settings demand a second factor of everybody and the person has none. */
 export async function lacksSecondFactor(
   { accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>,
   userId: string,
@@ -36,9 +36,9 @@ export function secondFactorFailure(): ApiFailure {
  * Creates the middleware that refuses all later routes to a person who lacks a demanded second factor.
  * @throws ApiFailure 403
  */
-export function requireSecondFactor(isDemanded: (claim: PersonSession) => Promise<boolean>) {
+export function requireSecondFactor(isDemanded: (session: PersonSession) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
-    if (await isDemanded(signedInOf(response))) {
+    if (await isDemanded(getSignedIn(response))) {
       throw secondFactorFailure();
     }
     next();

@@ -9,7 +9,7 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
-import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+import { getSignedIn, type SignedIn } from '../session/signed-in.ts';
 import { createApp, findStepOfCode } from './app-codes.ts';
 import { createRegistrationOptions, verifyNewPasskey, findRelyingParty } from './passkeys.ts';
 
@@ -22,7 +22,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
   const { secondFactors, publicUrl } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/second-factor', async (_, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { totp, passkeys, recoveryCodesLeft } = await secondFactors.find(person.id);
     const answer: SecondFactors = {
       app: totp !== undefined,
@@ -39,7 +39,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     response.json({ secret, svg: renderSVG(uri) } satisfies NewApp);
   });
   routes.post('/second-factor/app/confirm', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { code } = parse(codeBody, request.body);
     const secret = await secondFactors.findNewTotp(person.id);
     if (secret === undefined) throw tooLateFailure();
@@ -47,7 +47,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     if (step === undefined) throw new ApiFailure(400, 'wrong_code', 'This code is wrong.', { field: 'code' });
     await secondFactors.storeTotp(person.id, secret);
     await secondFactors.useCode(person.id, step);
-    response.json(await auditAdded(person, 'app'));
+    response.json(await finishAddition(person, 'app'));
   });
   routes.delete('/second-factor/app', async (request, response) => {
     const person = await requirePassword(request, response);
@@ -66,15 +66,15 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
     response.json(options);
   });
   routes.post('/second-factor/passkeys', async (request, response) => {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { name, response: answer } = parse(passkeyBody, request.body);
     const challenge = await secondFactors.takePasskeyChallenge(person.id);
     if (challenge === undefined) throw tooLateFailure();
-    const made = { name, response: answer as unknown as RegistrationResponseJSON };
-    const read = await verifyNewPasskey(findRelyingParty(request, publicUrl), challenge, made);
-    if (!read) throw new ApiFailure(400, 'wrong_passkey', 'The answer of your browser is not valid.');
-    await secondFactors.storePasskey(person.id, read);
-    response.json(await auditAdded(person, 'passkey'));
+    const newPasskey = { name, response: answer as unknown as RegistrationResponseJSON };
+    const verified = await verifyNewPasskey(findRelyingParty(request, publicUrl), challenge, newPasskey);
+    if (!verified) throw new ApiFailure(400, 'wrong_passkey', 'The answer of your browser is not valid.');
+    await secondFactors.storePasskey(person.id, verified);
+    response.json(await finishAddition(person, 'passkey'));
   });
   routes.delete('/second-factor/passkeys/:id', async (request, response) => {
     const person = await requirePassword(request, response);
@@ -93,7 +93,7 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
 
   /** Checks the password in the request, and returns the signed-in person. */
   async function requirePassword(request: Request, response: Response): Promise<SignedIn> {
-    const person = signedInOf(response);
+    const person = getSignedIn(response);
     const { password } = parse(passwordBody, request.body);
     const { email } = person.user;
     await provePassword(parts, request, { email, password, find: async () => person.user, field: 'password' });
@@ -101,11 +101,11 @@ export function secondFactorRoutes(parts: ApiParts & { isDemanded: (person: Sign
   }
 
   /**
-   * Writes an added factor into the audit trail. Returns new recovery codes if the person has none left, as with the first factor, and no
-   * codes otherwise.
+   * Writes an added factor into the audit trail. Returns new recovery codes if the person has none left, for example after the first
+   * factor, and no codes otherwise.
    * @throws ApiFailure 404 if the factor was removed meanwhile
    */
-  async function auditAdded(person: SignedIn, kind: string): Promise<RecoveryCodes> {
+  async function finishAddition(person: SignedIn, kind: string): Promise<RecoveryCodes> {
     await auditFactor(person, 'second-factor.add', { kind });
     const { recoveryCodesLeft } = await secondFactors.find(person.id);
     const codes = recoveryCodesLeft > 0 ? [] : await secondFactors.makeRecoveryCodes(person.id);

@@ -11,7 +11,7 @@ import { startSession } from '../session/start-session.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { findStepOfCode } from './app-codes.ts';
 import { createSignInOptions, verifyPasskey, findRelyingParty } from './passkeys.ts';
-import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
+import { clearPendingCookie, readPendingToken } from './pending-cookie.ts';
 
 const step = z.union([
   z.strictObject({ code: z.string().min(1).max(40) }),
@@ -25,7 +25,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
   const { accounts, secondFactors, publicUrl } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session/second/passkey', async (request, response) => {
-    const token = pendingTokenOf(request) ?? '';
+    const token = readPendingToken(request) ?? '';
     const userId = await secondFactors.findSignIn(token);
     if (userId === undefined) throw expiredFailure();
     const { passkeys } = await secondFactors.find(userId);
@@ -35,7 +35,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
   });
   routes.post('/session/second', async (request, response) => {
     const proof = parse(step, request.body);
-    const token = pendingTokenOf(request) ?? '';
+    const token = readPendingToken(request) ?? '';
     const pending = await secondFactors.trySignIn(token);
     if (!pending) throw expiredFailure();
     requireLocalAccounts(parts, pending.opener);
@@ -50,33 +50,35 @@ export function secondStepRoutes(parts: ApiParts): Router {
 
   /**
    * Checks the code or passkey of a second step.
-   * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account
+   * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for the account
    */
   async function requireProof(request: Request, user: UserRecord, pending: PendingSignIn, proof: Step): Promise<void> {
-    // Wrong answers are counted by account and apart from wrong passwords, because whoever reaches this step has the password already.
-    const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
+    // Wrong answers are counted per account and apart from wrong passwords, because whoever reaches this step has the password already.
+    const signInTry = { address: request.ip ?? '', email: user.email, device: 'second-step' };
     const isRight = await guardGuess(parts, {
-      signInTry: attempt,
+      signInTry,
       refusal: 'Too many wrong codes.',
       onRefusals: () => {
         const target = { kind: 'user', id: user.id, name: user.name };
         return writeAudit(parts, null, {
           action: 'second-factor.refused',
           target,
-          details: { address: attempt.address },
+          details: { address: signInTry.address },
         });
       },
       judge: async () => {
         const isProven =
-          'code' in proof ? await isCode(user, proof.code) : await isPasskey(request, user, pending, proof.passkey);
+          'code' in proof
+            ? await checkCode(user, proof.code)
+            : await checkPasskey(request, user, pending, proof.passkey);
         return isProven || undefined;
       },
-      isForgiving: true,
+      resetsCount: true,
     });
     if (!isRight) throw new ApiFailure(401, 'wrong_code', 'This code is wrong, or was used before.', { field: 'code' });
   }
 
-  async function isCode({ id, name }: UserRecord, code: string): Promise<boolean> {
+  async function checkCode({ id, name }: UserRecord, code: string): Promise<boolean> {
     const { totp } = await secondFactors.find(id);
     const codeStep = totp === undefined ? undefined : findStepOfCode(totp, code);
     if (codeStep !== undefined) return secondFactors.useCode(id, codeStep);
@@ -87,7 +89,7 @@ export function secondStepRoutes(parts: ApiParts): Router {
     return true;
   }
 
-  async function isPasskey(
+  async function checkPasskey(
     request: Request,
     { id }: UserRecord,
     { challenge }: PendingSignIn,

@@ -1,20 +1,20 @@
 import type { CookieOptions, Request } from 'express';
 
 /**
- * Returns the name that a cookie of the console has for this request. Over TLS, browsers accept a name with this prefix only from this
+ * Returns the name of a console cookie for this request, which over TLS has the prefix `__Host-`. Browsers accept the prefix only from this
  * host, with `Secure` and for all paths (draft-ietf-httpbis-rfc6265bis, "The __Host- Prefix"). Without TLS, as on localhost, browsers would
  * not store a cookie with the prefix.
  */
-export function cookieName(request: Request, name: string): string {
+export function toCookieName(request: Request, name: string): string {
   return request.secure ? `__Host-${name}` : name;
 }
 
 /**
- * Returns the value of a cookie of the console in a request.
+ * Returns the value of a console cookie in a request.
  * @param name the name without the prefix
  */
 export function readCookie(request: Request, name: string): string | undefined {
-  const start = `${cookieName(request, name)}=`;
+  const start = `${toCookieName(request, name)}=`;
   return splitCookies(request)
     .find((cookie) => cookie.startsWith(start))
     ?.slice(start.length);
@@ -25,7 +25,7 @@ export function readCookie(request: Request, name: string): string | undefined {
  * @param form matches the name without the prefix
  */
 export function listCookieNames(request: Request, form: RegExp): string[] {
-  const prefix = cookieName(request, '');
+  const prefix = toCookieName(request, '');
   const names = splitCookies(request).flatMap((cookie) => {
     const [whole = ''] = cookie.split('=', 1);
     return whole.startsWith(prefix) ? [whole.slice(prefix.length)] : [];
@@ -38,9 +38,9 @@ function splitCookies(request: Request): string[] {
 }
 
 /**
- * Returns the attributes of every cookie of the console. With them no script can read the cookie, and from pages of other sites it is sent
+ * Returns the attributes of every console cookie. Scripts cannot read such a cookie. From a page of another site, browsers send the cookie
  * only when the person follows a link.
  */
-export function cookieAttributes(request: Request): CookieOptions {
+export function createCookieAttributes(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure };
 }

@@ -6,21 +6,21 @@ import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { PersonSession } from '../second-factor/require-second-factor.ts';
-import { sessionIdOf } from './session-cookie.ts';
+import { readSessionId } from './session-cookie.ts';
 
 /**
- * Creates the identification of API requests from pages of the console. Such a request acts as the signed-in person, as if with one of
- * their keys. Requests of every method need the CSRF token, so that no other page can use the person's budget.
- * @param isDemanded whether a second factor is demanded of the person, see `createDemandCheck`
- * @returns undefined for a request without a session or without the token
+ * Creates the function that identifies the senders of API requests from pages of the console. Such a request acts as the signed-in person,
+ * like a request with a key of the person. Requests of every method need the CSRF token, so that no other page can use the person's budget.
+ * @param isDemanded see `createDemandCheck`
+ * @returns a function that returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
  */
 export function createSessionIdentifier(
   sessions: Pick<SignInSessionStore, 'find'>,
-  isDemanded: (claim: PersonSession) => Promise<boolean>,
+  isDemanded: (session: PersonSession) => Promise<boolean>,
 ) {
   return async (request: Request): Promise<KeyIdentity | undefined> => {
-    const sessionId = sessionIdOf(request);
+    const sessionId = readSessionId(request);
     const csrfToken = request.get('x-csrf-token');
     if (sessionId === undefined || csrfToken === undefined) return undefined;
     if (!isSameOrigin(request) || !isCsrfToken(sessionId, csrfToken)) {

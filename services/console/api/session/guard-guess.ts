@@ -3,29 +3,29 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
 export interface GuardedGuess<Proven> {
-  /** Names the sender and the account for which wrong tries are counted. */
+  /** The sender and the account for which the guard counts wrong guesses. */
   signInTry: SignInTry;
-  /** The beginning of the message after too many wrong tries, for example `Too many wrong codes.` */
+  /** The beginning of the message after too many wrong guesses, for example `Too many wrong codes.` */
   refusal: string;
-  /** Called when the guard begins to refuse tries, for the audit trail. */
+  /** Called when the guard begins to refuse guesses, to write an audit entry. */
   onRefusals?: () => Promise<void>;
-  /** Returns what is proven; undefined for a wrong try. Throws when it cannot decide. */
+  /** Checks the guess. Returns undefined for a wrong guess, and throws if the guess cannot be checked. */
   judge: () => Promise<Proven | undefined>;
-  /** Whether a right try resets the count of wrong tries. False if anybody can get a right answer. */
-  isForgiving: boolean;
+  /** Whether a right guess resets the count of wrong guesses. Must be false if anybody can get a right answer. */
+  resetsCount: boolean;
 }
 
 /**
- * Judges a try to prove something, unless the guard refuses the try. Only wrong tries count. A try that could not be judged does not count,
- * because otherwise an overload or an unreachable Redis would lock people out.
- * @returns what is proven; undefined for a wrong try
- * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
+ * Checks a guess of a password or code, unless the guard refuses it. Only wrong guesses count. A guess that could not be checked does not
+ * count, because otherwise an overload or an unreachable Redis would lock people out.
+ * @returns the result of `judge`
+ * @throws ApiFailure 429 after too many wrong guesses; RouterError `store_unavailable`; every error of `judge`
  */
 export async function guardGuess<Proven>(
   { accounts: { signInGuard: guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,
-  { signInTry: attempt, refusal, onRefusals, judge, isForgiving }: GuardedGuess<Proven>,
+  { signInTry, refusal, onRefusals, judge, resetsCount }: GuardedGuess<Proven>,
 ): Promise<Proven | undefined> {
-  const { waitMs, isNews } = await guard.take(attempt);
+  const { waitMs, isNews } = await guard.take(signInTry);
   if (isNews) await onRefusals?.();
   if (waitMs > 0) {
     const retryAfter = Math.ceil(waitMs / 1_000);
@@ -34,11 +34,11 @@ export async function guardGuess<Proven>(
     throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
   }
   const proven = await judge().catch(async (error: unknown) => {
-    await guard.withdraw(attempt).catch((err: unknown) => {
+    await guard.withdraw(signInTry).catch((err: unknown) => {
       log.warn({ err }, 'a try that could not be judged counts as a wrong try');
     });
     throw error;
   });
-  if (proven !== undefined) await (isForgiving ? guard.giveBack(attempt) : guard.withdraw(attempt));
+  if (proven !== undefined) await (resetsCount ? guard.giveBack(signInTry) : guard.withdraw(signInTry));
   return proven;
 }

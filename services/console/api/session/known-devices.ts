@@ -2,22 +2,22 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { deriveKey } from '#shared/core/seal.ts';
-import { cookieAttributes, cookieName, readCookie } from './cookies.ts';
+import { createCookieAttributes, toCookieName, readCookie } from './cookies.ts';
 
 const name = 'rtr-known';
 
-/** Milliseconds for which a browser is known after a sign-in. */
+/** Milliseconds for which a browser stays known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
 
-/** A browser is known to at most this many accounts. */
+/** The maximum number of accounts to which one browser is known. */
 const maxAccounts = 5;
 
 const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
 
 /**
  * Recognises browsers in which a person has signed in to an account before, by a cookie that is signed with the secret of the cluster. An
- * attacker who floods an account with wrong passwords does not lock its person out of these browsers. Each sign-in makes a new entry.
- * Signing out everywhere or a new password makes all entries of the account void.
+ * attacker who floods an account with wrong passwords does not lock its person out of these browsers. Each sign-in makes a new entry in the
+ * cookie. Signing out everywhere or a new password makes all entries of the account void.
  */
 export class KnownDevices {
   readonly #secrets: () => readonly Uint8Array[];
@@ -27,7 +27,7 @@ export class KnownDevices {
     this.#secrets = secrets;
   }
 
-  /** Returns the id of the browser if it is known to this account. */
+  /** Returns the id of the browser if it is known to the account. */
   find(request: Request, user: UserRecord | undefined): string | undefined {
     for (const { userId, device, mac } of readEntries(request)) {
       // An entry is checked even if the address has no account, so that the check always takes the same time.
@@ -44,11 +44,11 @@ export class KnownDevices {
     const [secret] = this.#secrets();
     if (secret === undefined) return;
     const device = randomBytes(16).toString('base64url');
-    const ownEntry = `${id}.${device}.${computeMac(secret, id, device, epoch).toString('base64url')}`;
+    const newEntry = `${id}.${device}.${computeMac(secret, id, device, epoch).toString('base64url')}`;
     const others = readEntries(request).filter(({ userId }) => userId !== id);
     const kept = others.slice(0, maxAccounts - 1).map(({ text }) => text);
-    const options = { ...cookieAttributes(request), maxAge: knownMs };
-    response.cookie(cookieName(request, name), [ownEntry, ...kept].join('~'), options);
+    const options = { ...createCookieAttributes(request), maxAge: knownMs };
+    response.cookie(toCookieName(request, name), [newEntry, ...kept].join('~'), options);
   }
 }
 

@@ -21,13 +21,13 @@ export function linkRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/links/:token', async (request, response) => {
     const link = (await links.find(request.params.token)) ?? refuseLink();
-    requireLocalAccounts(parts, openerOf(link));
+    requireLocalAccounts(parts, toOpener(link));
     response.json(toLinkAnswer(link));
   });
   routes.post('/links/:token', async (request, response) => {
     const { token } = request.params;
     const link = (await links.find(token)) ?? refuseLink();
-    const opener = openerOf(link);
+    const opener = toOpener(link);
     requireLocalAccounts(parts, opener);
     const user = await useLink(parts, request, link, token);
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
@@ -38,8 +38,8 @@ export function linkRoutes(parts: ApiParts): Router {
   return routes;
 }
 
-/** Returns how a person with this link is let in, which is recorded with the session that the link opens. */
-function openerOf(link: FoundLink): SessionOpener {
+/** Returns the opener to record with the session that a link opens. */
+function toOpener(link: FoundLink): SessionOpener {
   const isPrinted = link.kind === 'first-admin' || (link.kind === 'password' && link.isPrinted);
   return isPrinted ? { link: 'printed' } : {};
 }
@@ -57,8 +57,8 @@ function toLinkAnswer(link: FoundLink): Link {
 
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
   const { links, signInGuard: guard, settings } = parts.accounts;
-  const hash = (password: string, known: string[]) =>
-    hashNewPassword(parts, request, { password, known, field: 'password' });
+  const hash = (password: string, personalTexts: string[]) =>
+    hashNewPassword(parts, request, { password, personalTexts, field: 'password' });
   switch (link.kind) {
     case 'first-admin': {
       const { name, email, password } = parse(firstAdminForm, request.body);
@@ -68,8 +68,8 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);
       const passwordHash = await hash(password, [name, link.invitation.email]);
-      const start = await settings.readNewPersonSettings(link.invitation.role);
-      return requireCreated(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
+      const defaults = await settings.readNewPersonSettings(link.invitation.role);
+      return requireCreated(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, defaults));
     }
     case 'password': {
       const { password } = parse(passwordForm, request.body);

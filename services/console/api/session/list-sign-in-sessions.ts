@@ -1,11 +1,10 @@
 import type { SignInSessionSummary, SignInSessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { ListedSignInSession } from '../../contract/sessions.ts';
-import { browserName } from './browser-name.ts';
+import { describeBrowser } from './describe-browser.ts';
 
 /**
- * Returns the sign-in sessions of a person.
- * @param currentHash the hash of the session of this request
+ * @param currentHash the hash of this request's session, which is marked as current
  */
 export async function listSignInSessions(
   sessions: Pick<SignInSessionStore, 'listOfPerson'>,
@@ -25,7 +24,7 @@ function toAnswer(
     startedAt,
     usedAt,
     ...(address !== undefined && { address }),
-    browser: browserName(agent),
+    browser: describeBrowser(agent),
     ...(provider !== undefined && { provider }),
   };
 }

@@ -5,8 +5,8 @@ import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { guardGuess } from './guard-guess.ts';
 
 /**
- * Checks a password and returns the person whose password it is. An unknown address, a wrong password and a blocked person get the same
- * answer after the same time.
+ * Checks a password and returns its person. An unknown address, a wrong password and a blocked person get the same answer after the same
+ * time.
  * @throws ApiFailure 401 or 403 for a wrong password, see `wrongCredentials`; 429 after too many wrong passwords
  */
 export async function provePassword(
@@ -17,18 +17,18 @@ export async function provePassword(
   const { passwords, devices } = parts;
   const address = request.ip ?? '';
   const user = await find();
-  const attempt = { address, email, device: devices.find(request, user) };
+  const signInTry = { address, email, device: devices.find(request, user) };
   const proven = await guardGuess(parts, {
-    signInTry: attempt,
+    signInTry,
     refusal: 'Too many attempts to sign in.',
     onRefusals: () => writeAudit(parts, null, { action: 'session.refused', target: null, details: { address, email } }),
     judge: async () => {
-      // A person from an identity provider has no password.
+      // A person who signs in only at an identity provider has no password.
       const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
       const matches = await passwords.matches(address, hash, password);
       return matches && user?.blockedAt === undefined ? user : undefined;
     },
-    isForgiving: true,
+    resetsCount: true,
   });
   if (!proven) throw wrongCredentials(field);
   if (field === undefined && proven.usedEmail !== proven.email)
@@ -41,7 +41,7 @@ export interface PasswordProof {
   password: string;
   /** Finds the person with the address. */
   find: () => Promise<UserRecord | undefined>;
-  /** The name of the password in the contract; undefined for a sign-in. */
+  /** The contract's name for the password; undefined for a sign-in. */
   field?: string;
 }
 

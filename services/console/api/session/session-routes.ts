@@ -11,17 +11,17 @@ import { provePassword, wrongCredentials } from './prove-password.ts';
 import { parse } from '../parse.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
-import { requireSession, toSessionAnswer, signedInOf } from './signed-in.ts';
+import { requireSession, toSessionAnswer, getSignedIn } from './signed-in.ts';
 
-const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
-const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
-const passwordChange = z.strictObject({ current: givenPassword, next: z.string() });
+const passwordInput = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
+const credentials = z.strictObject({ email: emailSchema, password: passwordInput });
+const passwordChange = z.strictObject({ current: passwordInput, next: z.string() });
 
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const requireSignedIn = requireSession(accounts);
-  // Routes that end sessions do not ask the person's provider, so that they work while the provider does not answer.
-  const requireSignedInUnasked = requireSession(accounts, { asks: false });
+  // Routes that end sessions do not ask the person's provider, so that people can sign out while the provider does not answer.
+  const requireSignedInWithoutProvider = requireSession(accounts, { asks: false });
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {
     requireLocalAccounts(parts);
@@ -34,11 +34,11 @@ export function sessionRoutes(parts: ApiParts): Router {
     response.json(await openSessionOrSecondStep(parts, request, response, user, {}));
   });
   routes.get('/session', requireSignedIn, async (_, response) => {
-    const { user, sessionId } = signedInOf(response);
+    const { user, sessionId } = getSignedIn(response);
     response.json(await toSessionAnswer(accounts, user, sessionId));
   });
-  routes.delete('/session', requireSignedInUnasked, async (request, response) => {
-    const { sessionId } = signedInOf(response);
+  routes.delete('/session', requireSignedInWithoutProvider, async (request, response) => {
+    const { sessionId } = getSignedIn(response);
     const { provider } = await accounts.sessions.readOpener(sessionId);
     await accounts.sessions.end(sessionId);
     const url = provider && (await parts.signOutPage(request, provider));
@@ -46,14 +46,14 @@ export function sessionRoutes(parts: ApiParts): Router {
     clearSessionCookie(request, response);
     response.json({ url } satisfies SignOutAnswer);
   });
-  routes.delete('/sessions', requireSignedInUnasked, async (request, response) => {
-    const { id } = signedInOf(response);
+  routes.delete('/sessions', requireSignedInWithoutProvider, async (request, response) => {
+    const { id } = getSignedIn(response);
     await accounts.users.signOut(id);
     await parts.announce(`user:${id}`);
     answerSignedOut(request, response);
   });
   routes.post('/password', requireSignedIn, async (request, response) => {
-    const { user, sessionId } = signedInOf(response);
+    const { user, sessionId } = getSignedIn(response);
     const opener = await accounts.sessions.readOpener(sessionId);
     requireLocalAccounts(parts, opener);
     const { current, next } = parse(passwordChange, request.body);
@@ -64,7 +64,7 @@ export function sessionRoutes(parts: ApiParts): Router {
       find: async () => user,
       field: 'current',
     });
-    const hash = await hashNewPassword(parts, request, { password: next, known: [name, email], field: 'next' });
+    const hash = await hashNewPassword(parts, request, { password: next, personalTexts: [name, email], field: 'next' });
     if (!(await accounts.users.changePassword(user.id, proven.passwordHash, hash))) throw wrongCredentials('current');
     await parts.announce(`user:${user.id}`);
     await writeAudit(parts, user, {

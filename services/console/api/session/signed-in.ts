@@ -5,11 +5,11 @@ import { computeCsrfToken, isCsrfToken } from '#shared/accounts/sign-in/csrf-tok
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff, signInFailures } from '../../contract/sign-in.ts';
-import { actorOf, setActor, type Actor } from '../actor.ts';
+import { getActor, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
-import { sessionIdOf } from './session-cookie.ts';
+import { readSessionId } from './session-cookie.ts';
 
-/** The signed-in person from whom a request of the console comes, with their session. */
+/** The signed-in person who sends a request from the console, with their session. */
 export interface SignedIn extends Actor {
   user: UserRecord;
   sessionId: string;
@@ -17,7 +17,7 @@ export interface SignedIn extends Actor {
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
-/** Refuses changes that pages of other origins request, including sign-ins. */
+/** Refuses requests from pages of other origins that change something. A sign-in counts as a change. */
 export function requireSameOrigin(request: Request, _: Response, next: NextFunction): void {
   if (!safeMethods.has(request.method) && !isSameOrigin(request)) {
     throw forbidden('Pages of other origins may not do this.');
@@ -31,7 +31,7 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
  */
 export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>, { asks = true } = {}) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    const sessionId = sessionIdOf(request);
+    const sessionId = readSessionId(request);
     const user = sessionId === undefined ? undefined : await sessions.find(sessionId, { asks });
     if (sessionId === undefined || user === undefined) {
       if (sessionId !== undefined && (await sessions.isSuspended(sessionId))) {
@@ -58,12 +58,12 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
   };
 }
 
-/** Returns the person who sends this request. Works only after `requireSession`. */
-export function signedInOf(response: Response): SignedIn {
-  return actorOf(response) as SignedIn;
+/** Returns the sender of this request, whom `requireSession` must have identified before. */
+export function getSignedIn(response: Response): SignedIn {
+  return getActor(response) as SignedIn;
 }
 
-/** Returns the sign-in session of a person as the API answers it. */
+/** Converts the sign-in session of a person into the API's answer. */
 export async function toSessionAnswer(
   { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,

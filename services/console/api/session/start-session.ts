@@ -4,13 +4,13 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInSession } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
+import { readSessionId, setSessionCookie } from './session-cookie.ts';
 import { toSessionAnswer } from './signed-in.ts';
 
 /**
- * Signs a person in. The session always has a new id, which nobody can have known before (OWASP Session Management Cheat Sheet, "Renew the
- * Session ID After Any Privilege Level Change"). The browser's previous session ends.
- * @param opener how the person was let in
+ * Signs a person in. The session always gets a new id, so that nobody can have planted the id before (OWASP Session Management Cheat Sheet,
+ * "Renew the Session ID After Any Privilege Level Change"). The browser's previous session ends.
+ * @param opener how the person has proven who they are
  */
 export async function startSession(
   { accounts, devices }: Pick<ApiParts, 'accounts' | 'devices'>,
@@ -19,8 +19,8 @@ export async function startSession(
   user: UserRecord,
   opener: SessionOpener,
 ): Promise<SignInSession> {
-  const before = sessionIdOf(request);
-  if (before !== undefined) await accounts.sessions.end(before);
+  const previousId = readSessionId(request);
+  if (previousId !== undefined) await accounts.sessions.end(previousId);
   const origin = { ...opener, address: request.ip, agent: request.get('user-agent') };
   const sessionId = await accounts.sessions.open(user, origin);
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');

@@ -37,7 +37,7 @@ export function requireAdminToken(parts: AdminTokenParts) {
 }
 
 /**
- * Checks that a token's scopes suffice for an operation.
+ * Checks that the scopes of the request's token permit an operation.
  * @throws ApiFailure 403
  */
 export function requireScope(response: Response, { scopes }: Operation): void {
@@ -56,9 +56,9 @@ function joinScopes(scopes: readonly string[], between = ', '): string {
 }
 
 /**
- * Returns the actor of a token; undefined if the token's person may no longer use it.
+ * Returns the sender of a request with a token. Returns undefined if the token's person may no longer use the token.
  * @throws ApiFailure 403 if a second factor is demanded of the person and they have none
- * @throws UnconfirmedError while it is not known whether the person's provider still admits them
+ * @throws UnconfirmedError while the person's provider cannot be asked whether it still admits the person
  */
 async function findActor(
   parts: AdminTokenParts,
@@ -70,11 +70,11 @@ async function findActor(
   if (ownerId === undefined) return { id: `token:${id}`, name, role: 'admin', teams: new Map(), address, token };
   const isAdmitted = (user: UserRecord | undefined): user is UserRecord =>
     user !== undefined && user.blockedAt === undefined && (user.tokenEpoch ?? 0) === epoch;
-  const found = await users.find(ownerId);
-  if (!isAdmitted(found)) return undefined;
-  if ((await parts.confirmHolder(found)) === 'unknown') throw new UnconfirmedError();
+  const owner = await users.find(ownerId);
+  if (!isAdmitted(owner)) return undefined;
+  if ((await parts.confirmHolder(owner)) === 'unknown') throw new UnconfirmedError();
   // The person is read again, because the provider may have changed the role or ended the token.
-  const user = found.passwordHash === '' ? await users.find(ownerId) : found;
+  const user = owner.passwordHash === '' ? await users.find(ownerId) : owner;
   if (!isAdmitted(user)) return undefined;
   // A person without a password can have a second factor only at the identity provider.
   if (user.passwordHash !== '' && (await lacksSecondFactor(parts, user.id))) throw secondFactorFailure();

@@ -40,8 +40,8 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       command: 'tokens list',
       item: adminTokenSchema,
       handle: async ({ actor }, page) => {
-        const all = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
-        const { data, next } = cutPage(all, page, byCreation);
+        const tokens = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
+        const { data, next } = cutPage(tokens, page, byCreation);
         return { data: await toAnswers(data), next };
       },
     }),
@@ -75,10 +75,10 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       statuses: [201],
       handle: async ({ actor, body: { name, scopes, expiresInDays } }) => {
         const { token: maker, tokenEpoch: epoch } = actor;
-        // The token of a command line belongs to nobody, and neither do the tokens that are made with it.
+        // A token that was made at a command line belongs to nobody. The same holds for tokens that are made with it.
         const commandLine = maker?.madeAt;
         const ownerId = commandLine === undefined ? actor.id : undefined;
-        // The new token ends with the token that it is made with, unless that one was made for a single command of `rtr`.
+        // The new token expires no later than the token that makes it, unless that token was made for a single command of `rtr`.
         const boundTo = maker?.isForCommand === true ? undefined : maker;
         const expiresAt = Math.min(Date.now() + expiresInDays * dayMs, boundTo?.expiresAt ?? Infinity);
         const madeWith = boundTo?.id;

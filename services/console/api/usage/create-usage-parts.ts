@@ -19,23 +19,23 @@ export function createUsageParts({
 
   return {
     ...parts,
-    // Usage is recorded by owner, so it stays visible after a key was deleted.
+    // Usage is recorded by owner. The viewer therefore needs no ids of keys, and the usage of deleted keys stays visible.
     viewerOf: ({ id, role, teams: memberships }) => {
       return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };
     },
     namesOf: (parties) => partyNames({ users, teams }, parties),
-    limitedParties: async (viewer) => {
+    listLimitedParties: async (viewer) => {
       const [owned, people, foundTeams] = await Promise.all([
         listVisibleKeys(viewer),
         viewer.isAdmin ? users.list() : users.find(viewer.userId).then((user) => (user ? [user] : [])),
         viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
       ]);
-      const all = [
+      const parties = [
         ...[...findLiveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party, kind: 'key' as const })),
         ...people.map((user) => ({ ...user, party: `user:${user.id}` as const, kind: 'user' as const })),
         ...foundTeams.map((team) => ({ ...team, party: `team:${team.id}` as const, kind: 'team' as const })),
       ];
-      return all.flatMap(({ party, kind, id, name, limits }): LimitedParty[] =>
+      return parties.flatMap(({ party, kind, id, name, limits }): LimitedParty[] =>
         hasLimits(limits) ? [{ party, limits, name, shownAs: `${kind}:${id}` }] : [],
       );
     },

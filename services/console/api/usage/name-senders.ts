@@ -9,8 +9,8 @@ import type { UsageParts } from './usage-parts.ts';
 type Sender = Omit<RefusalRow, 'code'>;
 
 /**
- * Looks up the names of keys and of their owners. The returned function gives them for a sender. A pseudonym replaces the name of a deleted
- * person and of that person's keys. A deleted team is named by its id.
+ * Looks up the names of keys and of their owners, and returns a function that names a sender. A pseudonym replaces the name of a deleted
+ * person and of that person's keys. The name of a deleted team is its id.
  */
 export async function nameSenders(
   { usage, namesOf }: Pick<UsageParts, 'namesOf'> & { usage: Pick<UsageParts['usage'], 'readKeyNames'> },
@@ -39,7 +39,7 @@ export async function nameSenders(
   };
 }
 
-/** Returns the id of the person who signed in or owns the key. */
+/** Returns the id of the signed-in person or, for a key, of the person who owns the key. */
 function findPerson({ key, user }: Pick<Sender, 'key' | 'user'>): string | undefined {
   return personOfIdentity(key)?.userId ?? (user === '' ? undefined : user);
 }

@@ -6,10 +6,10 @@ import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** The number of rows that a group of a report contains at most. Its largest rows are kept. */
+/** The maximum number of rows in a group of a report. Each group keeps its largest rows. */
 const maxRows = 10;
 
-/** Returns the operations on refused requests, which no other count of usage contains. */
+/** Returns the operations on refused requests. No other operation on usage counts these requests. */
 export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { refusals, viewerOf } = parts;
   return [

@@ -11,12 +11,12 @@ import {
 } from '../../contract/usage.ts';
 import { notFound } from '../api-failure.ts';
 import { operation, type Operation } from '../operations/operation.ts';
-import { inDollars } from './in-dollars.ts';
+import { toTotalsAnswer } from './in-dollars.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
-/** An overview lists at most this many of each: models, keys and workers. */
+/** The maximum number of models, of keys and of workers in an overview. */
 const maxEntries = 10;
 
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
@@ -68,8 +68,8 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {
-        const found = await usage.readOverview(viewerOf(actor), span, maxEntries);
-        const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
+        const overview = await usage.readOverview(viewerOf(actor), span, maxEntries);
+        const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = overview;
         const senderOf = await nameSenders(parts, top.key.map(toSender));
         return {
           span,
@@ -77,16 +77,16 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
           to,
           stepMs,
           times,
-          steps: steps.map(inDollars),
-          totals: inDollars(totals),
+          steps: steps.map(toTotalsAnswer),
+          totals: toTotalsAnswer(totals),
           ...(firstTokenMs && { firstTokenMs }),
           ...(totalMs && { totalMs }),
-          models: top.model.map((thing) => toThing(thing)),
-          keys: top.key.map((thing): UsageThing => {
-            const { key, owner } = senderOf(toSender(thing));
-            return { ...toThing(thing, key?.name), ...(owner && { owner: owner.name }) };
+          models: top.model.map((entry) => toEntry(entry)),
+          keys: top.key.map((entry): UsageThing => {
+            const { key, owner } = senderOf(toSender(entry));
+            return { ...toEntry(entry, key?.name), ...(owner && { owner: owner.name }) };
           }),
-          workers: top.worker.map((thing) => toThing(thing)),
+          workers: top.worker.map((entry) => toEntry(entry)),
         } satisfies UsageOverview;
       },
     }),
@@ -97,6 +97,6 @@ function toSender({ id, user, team }: SpanThing): { key: string; user: string; t
   return { key: id, user, team };
 }
 
-function toThing({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
+function toEntry({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
   return { id, name, requests, failed, tokens: promptTokens + completionTokens, cost: toDollars(cost) };
 }

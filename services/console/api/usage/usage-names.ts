@@ -5,7 +5,7 @@ import type { UsageGroup } from '../../contract/usage.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** Returns the names of a report's groups. The names of people, teams and keys are looked up. The id of a model or tier is its name. */
+/** Looks up the names of a report's groups, and returns a function that names a group. The name of a model or tier is its id. */
 export async function findGroupNames(
   { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: UsageGroup,
@@ -24,7 +24,7 @@ export async function findGroupNames(
   };
 }
 
-/** Returns the names of groups of hours. Keys are named as `nameSenders` names them. */
+/** Does the same for groups of hours. `nameSenders` names the keys. */
 export async function findHourGroupNames(
   parts: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: HourGroupName,

@@ -9,7 +9,7 @@ import { fileOperation, operation, type Operation } from '../operations/operatio
 import { exportRecords } from '../export-records.ts';
 import { usageFile } from './usage-file.ts';
 import { priceOperations } from './price-operations.ts';
-import { hourInDollars, inDollars } from './in-dollars.ts';
+import { toHourAnswer, toTotalsAnswer } from './in-dollars.ts';
 import { refusalOperations } from './refusal-operations.ts';
 import { requestOperations } from './request-operations.ts';
 import { findGroupNames, findHourGroupNames } from './usage-names.ts';
@@ -17,7 +17,7 @@ import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
 
 export function usageOperations(parts: UsageParts): Operation[] {
-  const { usage, limits, viewerOf, limitedParties } = parts;
+  const { usage, limits, viewerOf, listLimitedParties } = parts;
   const common = { subject: 'usage', scopes: ['read'] } as const;
   return [
     operation({
@@ -40,15 +40,15 @@ export function usageOperations(parts: UsageParts): Operation[] {
         const named = groups.map(({ id, totals: sum, steps }) => ({
           id,
           name: nameOf(id),
-          totals: inDollars(sum),
-          steps: steps.map(inDollars),
+          totals: toTotalsAnswer(sum),
+          steps: steps.map(toTotalsAnswer),
         }));
         return {
           ...widenToUnits(step, { from, to }),
           step,
           times: [...times],
           groups: named,
-          totals: inDollars(totals),
+          totals: toTotalsAnswer(totals),
         };
       },
     }),
@@ -67,8 +67,8 @@ export function usageOperations(parts: UsageParts): Operation[] {
         const named = groups.map((group) => ({
           id: group.id,
           name: nameOf(group),
-          totals: hourInDollars(group.totals),
-          steps: group.steps.map(hourInDollars),
+          totals: toHourAnswer(group.totals),
+          steps: group.steps.map(toHourAnswer),
         }));
         return { ...widenToUnits('hour', { from, to }), times, groups: named };
       },
@@ -95,7 +95,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       command: 'limits show',
       answer: z.array(limitUseSchema),
       handle: async ({ actor }) => {
-        const parties = await limitedParties(viewerOf(actor));
+        const parties = await listLimitedParties(viewerOf(actor));
         const uses = await limits.read(parties);
         return uses.map((use, index) => {
           const { name, shownAs = use.party } = parties[index] ?? { name: use.party };
@@ -109,7 +109,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
   ];
 }
 
-/** Returns a party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
+/** Returns a party's use of each of its limits, in the unit of the limit. Reservations of running requests count as used. */
 function toLimitUses(use: PartyUse): LimitUse['limits'] {
   return limitNames.flatMap((limitName) => {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });

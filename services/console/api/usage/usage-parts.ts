@@ -11,8 +11,8 @@ import type { Actor } from '../actor.ts';
 export interface LimitedParty extends PartyLimits {
   name: string;
   /**
-   * The id under which people see the use, for example `key:<id>`. Absent: the id of the party. They differ for a rotated key, whose use
-   * counts for the first of the keys that have replaced one another.
+   * The id under which people see the use, for example `key:<id>`. Absent: the id of the party. The two differ for a rotated key, because
+   * its use counts for the first key in the chain of replacements.
    */
   shownAs?: string;
 }
@@ -25,14 +25,14 @@ export interface UsageParts {
   refusals: Pick<RefusalReader, 'readReport' | 'listSamples'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'findChanged'>;
-  /** Returns whose usage an actor may see. */
+  /** Returns the viewer of an actor, which says whose usage the actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: FindNames;
   /**
-   * Returns every limited party that a person may see: the person, their teams and the keys of both; for an administrator, all parties.
+   * Returns the parties with limits that a person may see: the person, their teams and the keys of both; for an administrator, all parties.
    */
-  limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
-  /** Writes a changed price into the audit trail. Undefined stands for the price of the shipped table. */
+  listLimitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
+  /** Writes a changed price into the audit trail. Undefined stands for the shipped price. */
   auditPriceChange: (
     actor: Actor,
     model: string,

@@ -4,7 +4,7 @@ import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
 
-/** A report has at most this many steps, which are more days than a year has. */
+/** The maximum number of steps in a report. It suffices for the days of a year. */
 const maxSteps = 400;
 
 const hourMs = 3_600_000;
@@ -22,7 +22,8 @@ const requestFilter = {
     .optional(),
 };
 
-// A cursor is an id in the ledger's stream. Ids with the time 0 are excluded, because Redis refuses those before the first possible id.
+// A cursor is an id in the ledger's stream. The form excludes ids with the time 0, because Redis refuses to read before the first possible
+// id.
 const cursor = z
   .string()
   .regex(/^[1-9]\d{0,15}-\d{1,16}$/)

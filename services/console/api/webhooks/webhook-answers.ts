@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint
 import { partyOfOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 
-/** Returns endpoints as the pages see them, without their secrets. */
+/** Converts endpoints into the API's answers, without their secrets. */
 export async function toWebhookAnswers(
   { users, teams }: Pick<Accounts, 'users' | 'teams'>,
   endpoints: readonly WebhookEndpoint[],
@@ -14,9 +14,9 @@ export async function toWebhookAnswers(
   const people = new Set([...idsOf('user'), ...endpoints.flatMap(({ createdBy }) => createdBy ?? [])]);
   const [names, found] = await Promise.all([users.readNames([...people]), teams.findAll([...new Set(idsOf('team'))])]);
   const teamNames = new Map(found.map(({ id, name }) => [id, name]));
-  return endpoints.map((endpoint, at) => {
+  return endpoints.map((endpoint, index) => {
     const { id, url, events, description, disabledAt, disabledReason, createdAt, createdBy } = endpoint;
-    const owner = owners[at];
+    const owner = owners[index];
     const name = owner && (owner.kind === 'user' ? names : teamNames).get(owner.id);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     return {
@@ -34,7 +34,7 @@ export async function toWebhookAnswers(
   });
 }
 
-/** Returns a delivery as the pages see it, without its message. */
+/** Converts a delivery into the API's answer, without its message. */
 export function toDeliveryAnswer(delivery: WebhookDelivery): Delivery {
   const { id, event, type, state, attempts, createdAt, nextAt, endedAt } = delivery;
   const { lastAt, lastMs = 0, lastStatus, lastError } = delivery;

@@ -14,8 +14,8 @@ import { listOperation, operation, type Operation } from '../operations/operatio
 import { byCreation, cutPage } from '../operations/page.ts';
 import { toDeliveryAnswer, toWebhookAnswers } from './webhook-answers.ts';
 
-/** Milliseconds for which a replaced secret can stay in use at most: 30 days. */
-const longestOverlapMs = 30 * 24 * 3_600_000;
+/** The maximum time in milliseconds for which a replaced secret stays in use: 30 days. */
+const maxOverlapMs = 30 * 24 * 3_600_000;
 
 const newWebhook = webhookSettingsSchema.extend({
   kind: z.enum(['router', 'user', 'team']),
@@ -27,7 +27,7 @@ const newWebhook = webhookSettingsSchema.extend({
     .describe("With `user`: the id of the person whom the webhook is for. Absent: the sender's own."),
 });
 const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
-const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
+const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(maxOverlapMs) });
 const deliveriesQuery = z.object({
   state: z.enum(deliveryStates).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
@@ -94,7 +94,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
         const { url, events, enabled } = body;
-        // Only the host of an address is recorded, because the rest may be a secret of the receiver.
+        // The audit entry contains only the host of an address, because the rest may be a secret of the receiver.
         await auditWebhook('webhook.change', actor, before, {
           changed: Object.keys(body),
           before: {
@@ -197,7 +197,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
   ];
 
   /**
-   * Returns an endpoint that a person may see and change.
+   * Finds an endpoint and checks that the actor may see and change it.
    * @throws ApiFailure 403 or 404
    */
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
@@ -226,7 +226,6 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     return { webhook: await readAnswer(endpoint), secret };
   }
 
-  /** Writes an entry into the audit trail. It contains only the host of the address, because the rest may be a secret of the receiver. */
   function auditWebhook(
     action: string,
     actor: Actor,

@@ -8,5 +8,5 @@ export function applyWorkersChange(
   const byId = new Map(workers.map((worker) => [worker.id, worker]));
   for (const id of gone) byId.delete(id);
   for (const worker of changed) byId.set(worker.id, worker);
-  return [...byId.values()].sort((one, other) => one.startedAt - other.startedAt || (one.id < other.id ? -1 : 1));
+  return [...byId.values()].sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1));
 }

@@ -5,7 +5,7 @@ export class ApiFailure extends Error {
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly code: string;
-  /** The invalid input's name in the contract; undefined if the failure concerns no single input. */
+  /** The contract's name for the invalid input; undefined if the failure concerns no single input. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -82,7 +82,7 @@ export async function fetchSameOrigin(path: string, init: RequestInit): Promise<
   }
 }
 
-/** Reads a failed answer: the API's code, message and field, or general ones if the body has none. */
+/** Reads a failed answer: the API's code, message and field, or a general code and message if the body has none. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
   const error = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)

@@ -7,21 +7,20 @@ export function reuseUnchanged<Item extends { id: string }>(
   newerItems: Item[],
 ): Item[] {
   if (!earlierItems) return newerItems;
-  const earlierById = new Map(earlierItems.map((thing) => [thing.id, thing]));
+  const earlierById = new Map(earlierItems.map((item) => [item.id, item]));
   return newerItems.map((item) => {
     const earlierItem = earlierById.get(item.id);
     return earlierItem && isEqual(earlierItem, item) ? earlierItem : item;
   });
 }
 
-function isEqual(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
-  const names = Object.keys(one);
-  if (names.length !== Object.keys(other).length) return false;
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
   return names.every(
     (name) =>
-      Object.hasOwn(other, name) &&
-      isEqual((one as Record<string, unknown>)[name], (other as Record<string, unknown>)[name]),
+      Object.hasOwn(b, name) && isEqual((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
   );
 }

@@ -1,6 +1,6 @@
 import { ApiFailure, createCsrfHeaders, readFailure } from './call-api.ts';
 
-/** Statuses whose answers have no body. */
+/** Statuses of answers without a body. */
 const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**

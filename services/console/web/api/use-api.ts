@@ -25,7 +25,7 @@ export interface ApiOptions<Answer> {
   everyMs?: number | ((answer: Answer | undefined) => number);
 }
 
-/** Returns a query for the API's answer at a path. The answer is cached, and fetched again when it is stale or changed by `useChange`. */
+/** Queries the API's answer at a path. The answer is cached, and fetched again when it is stale or when `useChange` has changed it. */
 export function useApi<Answer>(
   path: string,
   { enabled = true, everyMs }: ApiOptions<Answer> = {},
@@ -42,8 +42,8 @@ export function useApi<Answer>(
 }
 
 /**
- * Returns a mutation for a request that changes something.
- * @param changedPrefixes prefixes of the paths whose answers the request changes
+ * Returns a mutation for a request that changes something, and refreshes the answers that it changes.
+ * @param changedPrefixes prefixes of the paths of these answers
  */
 export function useChange<Input, Answer>(
   send: (input: Input) => Promise<Answer>,
@@ -55,7 +55,7 @@ export function useChange<Input, Answer>(
   });
 }
 
-/** Fetches the shown answers again whose paths begin with one of these prefixes. */
+/** Fetches the shown answers at paths with one of these prefixes again. */
 export async function refreshAnswers(prefixes: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) => prefixes.some((prefix) => String(path).startsWith(prefix)),

@@ -15,7 +15,7 @@ export interface ToolCall {
   result?: { text: string; isError: boolean };
 }
 
-/** What is known of how an answer was served. */
+/** The known facts about how an answer was served. */
 export interface AnswerFacts {
   model?: string;
   tier?: string;
@@ -42,12 +42,12 @@ export interface AssistantTurn {
   role: 'assistant';
   text: string;
   thinking: string;
-  /** Proves to the provider that the thinking was not changed. Valid only in the format in which it came. */
+  /** Proves to the provider that the thinking was not changed. Valid only in the format of this answer. */
   signature: string;
   /** The name of the format of the request. */
   format: string;
   toolCalls: ToolCall[];
-  /** Whether the answer ended at its maximum length. */
+  /** Whether the answer was cut off at its maximum length. */
   isCut?: boolean;
   served: AnswerFacts;
   /** `stopped`: the person has stopped it. */
@@ -120,8 +120,8 @@ function addCallPart(calls: readonly ToolCall[], piece: Extract<Piece, { kind: '
 }
 
 /**
- * Returns the tool calls that need a result before the conversation can continue: those of the last answer, unless it was stopped or
- * failed.
+ * Returns the tool calls of the last answer that need a result before the conversation can continue. Returns none if the answer was stopped
+ * or failed.
  */
 export function findCallsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
@@ -129,7 +129,7 @@ export function findCallsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   return last.toolCalls.filter(({ result }) => result === undefined);
 }
 
-/** If fewer milliseconds pass from the first token to the end, the answer came as one piece and does not show the model's speed. */
+/** The minimum milliseconds from the first token to the end. A faster answer came as one piece and does not show the model's speed. */
 const minStreamedMs = 50;
 
 /** Returns the tokens per second of an answer after its first token; undefined if a number is missing or the answer came as one piece. */

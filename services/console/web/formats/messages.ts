@@ -15,7 +15,7 @@ export const messages: WebFormat = {
   snippets: buildSnippets,
 };
 
-/** The maximum output tokens if the person sets no limit. The format requires a limit; this one leaves room for most answers. */
+/** The maximum output tokens if the person sets no limit. The format requires a limit, and this limit leaves room for most answers. */
 const defaultMaxTokens = 4_096;
 
 /** A thinking budget above the format's minimum of 1,024 tokens. */
@@ -64,12 +64,12 @@ function toMessages(turn: Turn): JsonObject[] {
   return [{ role: 'assistant', content }, ...(results.length === 0 ? [] : [{ role: 'user', content: results }])];
 }
 
-/** Returns the thinking of an answer as a block; no block unless this format signed it, because only signed thinking can be sent back. */
+/** Returns the thinking of an answer as a block if this format signed the thinking. Other thinking cannot be sent back. */
 function toThinkingBlocks({ thinking, signature, format }: AssistantTurn): JsonObject[] {
   return signature === '' || format !== messages.name ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** Returns a text as a block; no block for an empty text, which the format refuses. */
+/** Returns a text as a block. Returns no block for an empty text, which the format refuses. */
 function toTextBlocks(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }

@@ -74,7 +74,7 @@ function toItems(turn: Turn): JsonObject[] {
   ];
 }
 
-/** Returns the sealed thinking of an answer as items; none unless this format sealed it. Each line of the signature is one sealed part. */
+/** Returns the thinking of an answer as items if this format sealed the thinking. Each line of the signature is one sealed part. */
 function toReasoningItems({ signature, format }: AssistantTurn): JsonObject[] {
   if (format !== responses.name || signature === '') return [];
   return signature.split('\n').map((sealedPart) => ({ type: 'reasoning', summary: [], encrypted_content: sealedPart }));

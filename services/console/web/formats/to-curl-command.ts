@@ -20,10 +20,10 @@ function shortenImages(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((item) => shortenImages(item) ?? null);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [
+    Object.entries(value).map(([name, field]) => [
       name,
       // The messages format has an image's bytes in `data`.
-      name === 'data' && typeof each === 'string' ? `${each.slice(0, maxImageCharacters)}…` : shortenImages(each),
+      name === 'data' && typeof field === 'string' ? `${field.slice(0, maxImageCharacters)}…` : shortenImages(field),
     ]),
   );
 }

@@ -24,7 +24,7 @@ export interface WebBatches {
   buildCreation: (wanted: WantedBatch) => JsonObject;
 }
 
-/** Everything that the pages know of a client format: how to speak it, and example code. */
+/** How the pages use a client format: its requests, streams, batches and example code. */
 export interface WebFormat {
   /** The name of the format in `RouterFacts`. */
   name: string;

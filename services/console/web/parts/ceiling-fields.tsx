@@ -9,7 +9,7 @@ import { tierNames } from './tier-mark.tsx';
 
 export interface CeilingFieldsProps {
   value: Ceiling;
-  /** The reason why the API has refused the models; absent unless it has. */
+  /** The API's reason for refusing the models; absent if it has not refused them. */
   modelsProblem?: string | undefined;
   onChange: (ceiling: Ceiling) => void;
 }
@@ -55,7 +55,7 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
   );
 }
 
-/** Returns a ceiling without the fields that are not set, as the API answers it. */
+/** Returns a ceiling without its undefined fields, as the API answers it. */
 export function toCeilingAnswer({ models, tiers: allowedTiers, maxClass }: Ceiling): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),

@@ -17,7 +17,7 @@ export interface ConfirmProps<Input> {
   onClose: () => void;
 }
 
-/** A dialog that asks before a change is made, makes it, and shows its failure. */
+/** A dialog that asks the person before it makes a change, and shows the change's failure. */
 export function Confirm<Input>({
   title,
   children,

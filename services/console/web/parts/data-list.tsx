@@ -28,8 +28,8 @@ export interface DataListProps<Row> {
   /** Hides the search, because the page has fields of its own that filter the rows. */
   hasOwnFilters?: boolean;
   /**
-   * Whether there are further rows, for a list that is fetched page by page. Such a list has no pages here, and is searched and sorted only
-   * once it is complete.
+   * Whether there are further rows, for a list that is fetched page by page. Such a list has no pages here. Search and sorting appear once
+   * the list is complete.
    */
   hasMore?: boolean;
 }
@@ -37,7 +37,7 @@ export interface DataListProps<Row> {
 /** The number of rows on a page. */
 const pageSize = 50;
 
-/** A list of at most this many rows has no search. */
+/** The maximum number of rows of a list without a search. */
 const maxUnsearchedRows = 7;
 
 const { Code: TableBar } = createLazyCode(

@@ -47,7 +47,7 @@ const sentences: Record<ErrorCode, string> = {
   total_timeout: 'The answer took too long.',
 };
 
-/** Returns the sentence for an error code. A code that only another release knows gets a general sentence. */
+/** Returns the sentence for an error code. A code of another release gets a general sentence. */
 export function errorSentence(code: string): string {
   return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
 }

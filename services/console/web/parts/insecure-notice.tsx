@@ -2,8 +2,8 @@ import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /**
- * Shows what does not work on a page without TLS on another machine, where browsers have no passkeys, and programs refuse to sign in.
- * Renders nothing on a secure page.
+ * Shows what does not work without TLS. On a page without TLS from another machine, browsers offer no passkeys and programs refuse to sign
+ * in. Renders nothing on a secure page.
  */
 export function InsecureNotice({ children }: { children: ReactNode }) {
   if (window.isSecureContext) return null;

@@ -4,32 +4,32 @@ import { lazy, type ComponentType } from 'react';
 const waitsMs = [500, 1_000, 2_000, 4_000];
 
 /**
- * The messages of browsers for code that could not be fetched. In Chromium and Firefox, the message contains the code's URL, in Safari it
- * does not.
+ * The messages of browsers for code that could not be fetched. The messages of Chromium and Firefox contain the code's URL, Safari's does
+ * not.
  */
 const notFetchedMessage = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
 
 export interface LazyCode<Props> {
   /** Shows the component once its code is loaded, and suspends until then. */
   Code: ComponentType<Props>;
-  /** Loads the code before the component is shown. Resolves even if that fails. */
+  /** Loads the code before the component is shown. Resolves even if loading fails. */
   preload: () => Promise<void>;
 }
 
 /**
- * A function for each component whose code could not be loaded. It creates the component anew, because React never tries again after a
- * failure.
+ * One function for each component with code that could not be loaded. It creates the component anew, because React never tries again after
+ * a failure.
  */
 const recreators = new Set<() => void>();
 
-/** Lets code that could not be loaded be loaded again when its component is shown next. To be called only after the failure is shown. */
+/** Makes failed code load again when its component is shown next. Call this only after the failure is shown. */
 export function resetFailedCode(): void {
   for (const recreate of recreators) recreate();
   recreators.clear();
 }
 
 /**
- * Creates a component whose code loads when it is first shown.
+ * Creates a component that loads its code when it is first shown.
  * @param load imports the module
  */
 export function createLazyCode<Module extends object, Props extends object>(
@@ -79,7 +79,7 @@ async function importWithRetries<Module, Component>(
       const waitMs = waitsMs[count];
       if (!fetchFailure || waitMs === undefined) throw error;
       const address = fetchFailure.groups?.['address']?.replace(/\?.*/, '');
-      // Chromium remembers that a URL could not be fetched, so another URL is imported.
+      // Chromium caches the failure to fetch a URL, so another URL is imported.
       if (address !== undefined) importModule = () => import(/* @vite-ignore */ `${address}?again=${count}`);
       await new Promise((resolve) => window.setTimeout(resolve, waitMs));
     }

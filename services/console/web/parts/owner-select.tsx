@@ -1,16 +1,16 @@
 import { Select } from '@mantine/core';
 import type { OwnerChoice, OwnerGroup } from './use-owner.ts';
 
-/** At most this many names are shown at once. There may be thousands; typing finds the other names. */
+/** The maximum number of names shown at once. There may be thousands; typing finds the other names. */
 const maxShownNames = 100;
 
 export interface OwnerSelectProps {
   choice: OwnerChoice;
-  /** Choices besides those of `choice`. */
+  /** Choices in addition to the choices of `choice`. */
   furtherChoices?: readonly OwnerGroup[];
 }
 
-/** Chooses the owner whose data a page shows. Renders nothing for a person who has no other choice. */
+/** A field to choose the owner of the data on a page. Renders nothing for a person who has no choice. */
 export function OwnerSelect({ choice, furtherChoices = [] }: OwnerSelectProps) {
   const { owner, mayChoose, choices, choose, onOpen } = choice;
   if (!mayChoose) return null;

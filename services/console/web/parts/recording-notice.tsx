@@ -7,8 +7,8 @@ export const tracedSentence =
   'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs the collector.';
 
 /**
- * Tells people whose requests are recorded who has switched recording on, since when, and who else gets the requests. Renders nothing for
- * people whose requests are not recorded.
+ * Shows which of the person's keys and teams are recorded, since when, and by whom recording was switched on. Also says whether the
+ * messages go to a collector of traces. Renders nothing if no requests of the person are recorded.
  */
 export function RecordingNotice() {
   const { data: switches = [] } = useApi<RecordingSwitchAnswer[]>('/recording-switches');

@@ -10,8 +10,8 @@ export interface SecretModalProps extends ModalProps {
 }
 
 /**
- * A dialog that may show a secret once. While it shows a secret, Escape and clicks outside close the dialog only after something in it was
- * copied, because the secret would be lost. The buttons of the dialog close it at any time.
+ * A dialog that may show a secret once. Closing the dialog loses the secret. Therefore Escape and clicks outside close it only after
+ * something in it was copied. The buttons of the dialog close it at any time.
  */
 export function SecretModal({ showsSecret, children, ...props }: SecretModalProps) {
   const [hasCopied, setHasCopied] = useState(false);

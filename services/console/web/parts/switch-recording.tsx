@@ -17,7 +17,7 @@ export interface SwitchRecordingProps {
   onClose: () => void;
 }
 
-/** Asks whether to begin or to stop recording the requests of a key, or of a team's keys, and begins or stops it. */
+/** A dialog that begins or stops the recording of a key's requests, or of the requests of a team's keys. */
 export function SwitchRecording({ collection, recordable, onClose }: SwitchRecordingProps) {
   const change = useChange(
     ({ id, records }: Recordable) =>

@@ -1,4 +1,4 @@
-/** The time zones in which the console can show times. `local` is that of the browser. */
+/** The time zones in which the console can show times. `local` is the browser's time zone. */
 export const timeZones = ['local', 'utc'] as const;
 export type TimeZone = (typeof timeZones)[number];
 

@@ -18,13 +18,13 @@ export interface OwnerChoice {
   choices: OwnerGroup[];
   choose: (owner: string) => void;
   chooseSelf: () => void;
-  /** To be called when somebody is about to choose. Loads the choices of an administrator. */
+  /** Must be called when the list of choices opens. Loads the choices of an administrator. */
   onOpen: () => void;
 }
 
 /**
- * Returns the owner whose data a page shows, and how to choose another owner. People can choose themselves and their teams, and
- * administrators anybody. The choice is kept in the URL, so that a view can be shared.
+ * Returns the owner of the data on a page, and the functions to choose another owner. People can choose themselves and their teams.
+ * Administrators can choose anybody. The choice is kept in the URL, so that a view can be shared.
  */
 export function useOwner(): OwnerChoice {
   const { user } = useSession();
@@ -33,7 +33,7 @@ export function useOwner(): OwnerChoice {
   const [isOpened, setOpened] = useState(false);
   const self = `user:${user.id}`;
   const owner = search.get('of') ?? self;
-  // The names of others are needed only for a choice.
+  // The names of other owners are needed only when the list opens or another owner is chosen.
   const enabled = isAdmin && (isOpened || owner !== self);
   const people = useApi<User[]>('/users', { enabled });
   const teams = useApi<Team[]>('/teams', { enabled });

@@ -8,11 +8,11 @@ import { findServedFormats } from '../formats/web-formats.ts';
 
 export interface UploadControl {
   /**
-   * The API that takes files and creates batches of them; undefined until the formats of the router are known, and if no format takes
+   * The API that takes files and creates batches of them. Undefined while the formats of the router are loading, and if no format takes
    * files.
    */
   api: (WebBatches & { base: string }) | undefined;
-  /** The sent share of the file, from 0 to 1; undefined while nothing is uploaded. */
+  /** The share of the file that is sent, from 0 to 1; undefined while nothing is uploaded. */
   share: number | undefined;
   /**
    * Uploads a file.

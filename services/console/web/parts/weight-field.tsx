@@ -1,7 +1,7 @@
 import { NumberField } from './number-field.tsx';
 
 export interface WeightFieldProps {
-  /** The name of those among whom the weight counts, for example `keys of the owner`. */
+  /** The name of the others that share the queue by weight, for example `keys of the owner`. */
   othersName: string;
   value: number;
   onChange: (weight: number) => void;

@@ -11,7 +11,7 @@ export interface PageEntry {
   /** Only for people who are in a team. */
   teamsOnly?: boolean;
   Page: ComponentType;
-  /** Loads the page's code before its first visit. Resolves even if that fails; the visit then shows the failure. */
+  /** Loads the page's code before its first visit. Resolves even if loading fails; the visit then shows the failure. */
   preload: () => Promise<void>;
 }
 

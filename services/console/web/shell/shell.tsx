@@ -36,7 +36,7 @@ export function Shell() {
   useEffect(store.run, [store]);
   useEffect(close, [close, location]);
   useEffect(() => {
-    // The session is checked, because the connection may be lost when the session has ended.
+    // The session is checked, because its end is one reason for a lost connection.
     if (connection === 'lost') void queryClient.invalidateQueries({ queryKey: sessionKey });
   }, [connection]);
   const isInTeam = useSession().user.teams.length > 0;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { blockBytes } from './output-blocks.ts';
-import type { TurnOutput } from './output-batcher.ts';
+import type { BatchedOutput } from './output-batcher.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
 /** Number of waiting blocks that are written to the socket together. */
@@ -9,18 +9,18 @@ const blocksAtOnce = 4;
 interface Block {
   bytes: Buffer;
   used: number;
-  /** Number of bytes at the start of the block that belong to a piece that begins in an earlier block. */
+  /** Number of bytes at the start of the block that continue a piece of an earlier block. */
   carried: number;
   /** Whether the next block continues the last piece. */
   isContinued: boolean;
 }
 
 /**
- * Writes an answer as fast as its client reads it. All output is copied into reusable blocks. A piece is a view of a broker message, which
- * may be far larger, so it must not stay in memory. The queue of a socket needs several times the bytes of small pieces, and cannot be
- * shortened.
+ * Writes an answer as fast as its client reads it. All output is copied into reusable blocks, for two reasons. A piece is a view of a
+ * broker message, and would keep the whole message in memory. The queue of a socket needs several times the bytes of small pieces, and
+ * cannot be shortened.
  */
-export class BoundedResponse implements UnreadOutput, TurnOutput {
+export class BoundedResponse implements UnreadOutput, BatchedOutput {
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;
   readonly #onGivenUp: () => void;
@@ -57,7 +57,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   /** Writes a piece at once. The caller may reuse the memory of the piece afterwards. */
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
-    this.sendTurn();
+    this.sendBatch();
     this.#sendOrQueue(typeof piece === 'string' ? Buffer.from(piece) : piece);
   }
 
@@ -67,14 +67,14 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
    */
   writeSoon(piece: Uint8Array): void {
     if (this.#isEnding || this.#response.destroyed) return;
-    if (this.#gatheredBytes + piece.length > blockBytes) this.sendTurn();
+    if (this.#gatheredBytes + piece.length > blockBytes) this.sendBatch();
     if (this.#isBlocked || piece.length > blockBytes) return this.#sendOrQueue(piece);
     if (this.#gatheredPieces.length === 0) this.#outputs.batcher.add(this);
     this.#gatheredPieces.push(piece);
     this.#gatheredBytes += piece.length;
   }
 
-  sendTurn(): void {
+  sendBatch(): void {
     const pieces = this.#takeGathered();
     if (pieces.length === 0 || this.#response.destroyed) return;
     this.#sendBlocks([this.#copyIntoBlock(pieces)]);
@@ -86,7 +86,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     if (this.#isEnding || this.#response.destroyed) return;
     this.#isEnding = true;
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    if (this.#gatheredBytes + bytes.length > blockBytes) this.sendTurn();
+    if (this.#gatheredBytes + bytes.length > blockBytes) this.sendBatch();
     if (this.#isBlocked) this.#queue(bytes);
     else this.#endAtOnce(bytes);
     if (this.unreadBytes > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
@@ -131,8 +131,8 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   }
 
   /**
-   * Writes blocks to the socket together. The socket is corked meanwhile. Otherwise the response would cork it until the end of this turn
-   * of the event loop, and its pieces would be sent after the ends of other answers.
+   * Writes blocks to the socket together. The socket is corked during the writes. Otherwise the response would cork the socket until the
+   * end of this turn of the event loop, and its pieces would be sent after the ends of other answers.
    */
   #sendBlocks(blocks: readonly Block[]): void {
     const { socket } = this.#response;
@@ -231,7 +231,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     this.#sentBlocks = [];
   }
 
-  /** Copies these parts into a new block. The parts must fit into one block. */
+  /** Copies parts into a new block. The parts must fit into one block together. */
   #copyIntoBlock(parts: readonly Uint8Array[]): Block {
     const bytes = this.#outputs.blocks.take();
     let used = 0;

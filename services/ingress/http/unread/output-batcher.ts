@@ -1,6 +1,6 @@
 /** An answer whose pieces wait for the end of this turn of the event loop. */
-export interface TurnOutput {
-  sendTurn: () => void;
+export interface BatchedOutput {
+  sendBatch: () => void;
 }
 
 /**
@@ -10,16 +10,16 @@ export interface TurnOutput {
  * docs/decisions/0006-outbox-priorities.md.
  */
 export class OutputBatcher {
-  #waiting: TurnOutput[] = [];
+  #waiting: BatchedOutput[] = [];
 
-  /** Schedules `output.sendTurn` for the end of the turn. */
-  add(output: TurnOutput): void {
+  /** Schedules `output.sendBatch` for the end of the turn. */
+  add(output: BatchedOutput): void {
     if (this.#waiting.push(output) === 1) setImmediate(() => this.#end());
   }
 
   #end(): void {
     const due = this.#waiting;
     this.#waiting = [];
-    for (const output of due) output.sendTurn();
+    for (const output of due) output.sendBatch();
   }
 }

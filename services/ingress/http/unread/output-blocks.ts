@@ -4,7 +4,7 @@ export const blockBytes = 16 * 1024;
 /** Size of one slab in bytes. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
 const slabBytes = 33 * 1024 * 1024;
 
-/** Number of blocks up to which their memory is not released to the system. Ordinary traffic needs no more. */
+/** The memory of the blocks is not released to the system if there are at most this many. Ordinary traffic needs no more. */
 const keptBlocks = 64;
 
 /** Milliseconds after all blocks are free until their memory is released to the system. */
@@ -56,7 +56,7 @@ export class OutputBlocks {
   #release(): void {
     this.#isReleasing = false;
     if (this.#used > 0) return;
-    // A transferred buffer is freed at once, and not only at the next full garbage collection.
+    // `transfer` frees the memory at once. Otherwise it would be freed at the next full garbage collection.
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];

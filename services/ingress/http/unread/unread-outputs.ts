@@ -1,10 +1,10 @@
 import { OutputBlocks } from './output-blocks.ts';
 import { OutputBatcher } from './output-batcher.ts';
 
-/** Largest number of unread bytes of one answer to which more may be added. An answer with more unread bytes is ended. */
-const maxBytesOfOne = 8 * 1024 * 1024;
+/** Largest number of unread bytes of an unfinished answer. An answer that exceeds it is ended. */
+const maxBytesPerAnswer = 8 * 1024 * 1024;
 
-/** Milliseconds without progress after which a client that does not read its answer to the end is disconnected. */
+/** Milliseconds without progress after which a client is disconnected if it has not read the end of its answer. */
 export const unreadMs = 30_000;
 
 /** Part of the container's memory that unread output may use by default. */
@@ -15,7 +15,7 @@ const maxDefaultBytes = 32 * 1024 * 1024;
 /** An answer with bytes that its client has not read yet. */
 export interface UnreadOutput {
   readonly unreadBytes: number;
-  /** Whether nothing will be added to the answer. */
+  /** Whether the answer is complete, so that nothing is added to it any more. */
   readonly isEnding: boolean;
   /** Ends the answer at once, and releases most of its memory. */
   giveUp: () => void;
@@ -50,7 +50,7 @@ export class UnreadOutputs {
   /** Counts an answer's unread bytes again, and ends answers that exceed the bounds. Call it whenever the count may have changed. */
   count(output: UnreadOutput): void {
     this.#recount(output);
-    if (!output.isEnding && output.unreadBytes > maxBytesOfOne) this.#giveUp(output);
+    if (!output.isEnding && output.unreadBytes > maxBytesPerAnswer) this.#giveUp(output);
     if (this.#bytes <= this.#maxBytes) return;
     // Clients may have read since their answers were counted.
     for (const each of this.#counted.keys()) this.#recount(each);

@@ -6,8 +6,8 @@ import type { RequestSigns } from '#shared/formats/request-signs.ts';
 export interface ClientProgram {
   isSender(headers: IncomingHttpHeaders): boolean;
   /**
-   * Returns the purpose of a request, and the agent session of which the request is a turn.
-   * @param signs what the body shows of the purpose; undefined for a format whose bodies show nothing of it
+   * Returns the purpose of a request, and the agent session that the request belongs to.
+   * @param signs signs of the purpose in the body; undefined for a format without such signs
    */
   read(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose;
 }

@@ -11,23 +11,23 @@ import { readSessionName } from './session-name.ts';
 /** Header in which any client names the purpose of its request. A value that is not a purpose is ignored. */
 const header = 'x-rtr-purpose';
 
-/** Header in which any client names the agent session of which its request is a turn. A value that is not a valid name is ignored. */
+/** Header in which any client names the agent session that its request belongs to. A value that is not a valid name is ignored. */
 const sessionHeader = 'x-rtr-session';
 
 const programs: readonly ClientProgram[] = [claudeCode, codex, opencode];
 
 /**
- * Determines the purpose of a request and the agent session of which it is a turn. The purpose comes from `x-rtr-purpose`, otherwise from
- * the body, otherwise from the signs of the program that sent the request. The session comes from the program's headers, otherwise from
- * `x-rtr-session`.
- * @param signs what the body shows of the purpose; undefined for a format whose bodies show nothing of it
+ * Determines the purpose of a request and the agent session that the request belongs to. The purpose comes from `x-rtr-purpose`, otherwise
+ * from the body, otherwise from the signs of the program that sent the request. The session comes from the program's headers, otherwise
+ * from `x-rtr-session`.
+ * @param signs signs of the purpose in the body; undefined for a format without such signs
  */
 export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose {
-  const read = programs.find((each) => each.isSender(headers))?.read(headers, signs);
+  const recognized = programs.find((each) => each.isSender(headers))?.read(headers, signs);
   const stated = headers[header] === undefined ? undefined : parsePurpose(headers[header]);
-  const purpose = stated ?? (signs?.isCompaction ? 'compaction' : read?.purpose);
-  const turn = read?.turn ?? readNamedTurn(headers);
-  return purpose || read || turn ? { purpose, agentType: read?.agentType, turn } : noPurpose;
+  const purpose = stated ?? (signs?.isCompaction ? 'compaction' : recognized?.purpose);
+  const turn = recognized?.turn ?? readNamedTurn(headers);
+  return purpose || recognized || turn ? { purpose, agentType: recognized?.agentType, turn } : noPurpose;
 }
 
 function readNamedTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {

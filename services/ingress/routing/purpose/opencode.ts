@@ -6,14 +6,15 @@ import type { ClientProgram } from './client-program.ts';
 import { readSessionName } from './session-name.ts';
 
 /** Beginning of the instructions of a request for a summary. */
-const compactionWords = 'You are a context summarization agent';
+const compactionStart = 'You are a context summarization agent';
 
 /** Beginning of the instructions of a request for a title. */
-const titleWords = 'You are a title generator';
+const titleStart = 'You are a title generator';
 
 /**
  * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. Requests for the title of a
- * session or for the summary of a long session have no tools, and instructions of their own. Agents of opencode start no other agents.
+ * session or for the summary of a long session have no tools, and have instructions for only that task. Agents of opencode start no other
+ * agents.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,
@@ -21,16 +22,16 @@ export const opencode: ClientProgram = {
 };
 
 function readPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
-  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(compactionWords)) return 'compaction';
-  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(titleWords)) return 'auxiliary';
+  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(compactionStart)) return 'compaction';
+  if (signs && !signs.hasOwnTools && signs.instructions.startsWith(titleStart)) return 'auxiliary';
   return headers['x-parent-session-id'] === undefined ? 'main' : 'subagent';
 }
 
 function readTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
-  const own = readSessionName(headers['x-session-id']);
-  const root = readSessionName(headers['x-parent-session-id']);
-  if (own === undefined) return undefined;
-  return root === undefined
-    ? { program: 'opencode', session: own }
-    : { program: 'opencode', session: root, agent: own };
+  const ownSession = readSessionName(headers['x-session-id']);
+  const parentSession = readSessionName(headers['x-parent-session-id']);
+  if (ownSession === undefined) return undefined;
+  return parentSession === undefined
+    ? { program: 'opencode', session: ownSession }
+    : { program: 'opencode', session: parentSession, agent: ownSession };
 }

@@ -9,16 +9,16 @@ const maxLength = 8_192;
 /** Largest number of tools whose names are kept, so that the record of a request stays small. */
 const maxNamed = 8;
 
-/** Largest time of a tool, a day. A longer time counts as this. */
+/** Largest time of a tool: a day. A longer time counts as a day. */
 const maxMs = 86_400_000;
 
-const nameForm = /^[\w .:/@-]{1,64}$/;
+const namePattern = /^[\w .:/@-]{1,64}$/;
 
 /** Tools that start agents. The time of these tools is left out, because it is the time of the agent's own turns. */
 const agentTools: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);
 
 /**
- * Reads the times of tools in milliseconds from a header such as `Bash=742;Read=9`, whose names are percent-encoded. Malformed entries are
+ * Reads the times of tools in milliseconds from a header such as `Bash=742;Read=9`. The names are percent-encoded. Malformed entries are
  * left out. Returns undefined if no entry remains.
  */
 export function readToolTimes(header: unknown): ToolTimes | undefined {
@@ -28,7 +28,7 @@ export function readToolTimes(header: unknown): ToolTimes | undefined {
     const equals = part.lastIndexOf('=');
     const name = decodeName(part.slice(0, Math.max(0, equals)).trim());
     const digits = part.slice(equals + 1).trim();
-    if (name === undefined || !nameForm.test(name) || !/^\d{1,9}$/.test(digits) || agentTools.has(name)) continue;
+    if (name === undefined || !namePattern.test(name) || !/^\d{1,9}$/.test(digits) || agentTools.has(name)) continue;
     times.push({ name, ms: Math.min(Number(digits), maxMs) });
   }
   if (times.length === 0) return undefined;

@@ -1,15 +1,17 @@
 /** Form of the names of sessions, agents and prompts. Clients use UUIDs, hexadecimal numbers, and `ses_…`. */
-const nameForm = /^[\w.:-]{1,128}$/;
+const namePattern = /^[\w.:-]{1,128}$/;
 
 /** Form of agent types. Some contain spaces. */
-const typeForm = /^[\w.:-][\w .:-]{0,63}$/;
+const typePattern = /^[\w.:-][\w .:-]{0,63}$/;
 
-/** Returns a valid name of a session, an agent or a prompt; undefined for any other value, which is no reason to refuse a request. */
+/**
+ * Returns a valid name of a session, an agent or a prompt; undefined for any other value, because an invalid name must not fail a request.
+ */
 export function readSessionName(value: unknown): string | undefined {
-  return typeof value === 'string' && nameForm.test(value) ? value : undefined;
+  return typeof value === 'string' && namePattern.test(value) ? value : undefined;
 }
 
 /** Returns a valid agent type; undefined for any other value. */
 export function readAgentType(value: unknown): string | undefined {
-  return typeof value === 'string' && typeForm.test(value) ? value : undefined;
+  return typeof value === 'string' && typePattern.test(value) ? value : undefined;
 }

@@ -1,46 +1,46 @@
 import { ClientError } from './client-error.mjs';
-import { printable } from './printable.mjs';
+import { toPrintable } from './printable.mjs';
 import { send } from './send.mjs';
 
-/** Thrown when the router cannot be reached, or does not send a usable answer. */
+/** Thrown when the router cannot be reached or sends no usable answer. */
 export class RouterUnreachableError extends ClientError {}
 
 /**
  * Sends a request to the router.
  * @param {string} url
- * @param {import('./send.mjs').Outgoing} [request]
+ * @param {import('./send.mjs').Outgoing} [outgoing]
  * @throws {RouterUnreachableError} if no answer comes
  */
-export async function request(url, request) {
+export async function request(url, outgoing) {
   try {
-    return await send(url, request);
+    return await send(url, outgoing);
   } catch (error) {
-    throw new RouterUnreachableError(`${new URL(url).origin} cannot be reached (${reasonOf(error)}).`);
+    throw new RouterUnreachableError(`${new URL(url).origin} cannot be reached (${describeFailure(error)}).`);
   }
 }
 
 /**
- * Parses the JSON of an answer.
+ * Parses an answer as JSON.
  * @param {string} text
  * @param {string} url
  * @returns {Record<string, unknown>}
  * @throws {RouterUnreachableError} for a text that is not JSON
  */
-export function parse(text, url) {
+export function parseAnswer(text, url) {
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw new RouterUnreachableError(`What answers at ${url} is no Model Router.`);
+    throw new RouterUnreachableError(`The server at ${url} is not a Model Router.`);
   }
 }
 
 /** @param {unknown} error */
-function reasonOf(error) {
-  if (!(error instanceof Error)) return printable(String(error));
+function describeFailure(error) {
+  if (!(error instanceof Error)) return toPrintable(String(error));
   const code = 'code' in error ? String(error.code) : '';
   // OpenSSL's message names its own source file.
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return 'what answers there speaks no TLS, or no version of it that Node speaks';
-  // If a host name has several addresses, the joint error of all of them has no message.
-  return printable(error.message) || code;
+  // If a host name has several addresses, the error is an AggregateError without a message.
+  return toPrintable(error.message) || code;
 }

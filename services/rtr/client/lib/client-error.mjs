@@ -1,4 +1,4 @@
-/** An error that is shown to a person as its message, without a stack. */
+/** An error whose message is printed for the person, without a stack. */
 export class ClientError extends Error {
   /**
    * @param {string} message

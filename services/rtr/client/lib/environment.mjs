@@ -1,2 +1,2 @@
-/** The variables of the person's shell, such as their folders and their display. None of them is a setting of the client. */
+/** The environment variables of the person's shell, such as folders and the display. The client has no variables of its own. */
 export const environment = process.env;

@@ -1,42 +1,42 @@
 import { RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { acceptsToken, OAuthError, refreshTokens } from './router-api.mjs';
-import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
+import { toRouterFile, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
 /** Milliseconds for which a returned access token must still be valid. */
 const freshMs = 120_000;
 
-/** Signals that end a process. They are ignored between the router's answer and the moment when the new tokens are stored. */
+/** Signals that end a process. They are ignored during a refresh, so that the process always stores the new tokens. */
 const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Returns the sign-in with an access token that is valid for two more minutes. The router is asked whether it accepts the token, because
- * Claude Code runs `rtr token` again after a token was refused. One process at a time refreshes the token. While the router is unreachable,
- * any token that has not expired is returned.
- * @param {string} [router] default: the router that was signed in to last
+ * Returns the sign-in with an access token that is valid for two more minutes. Asks the router whether it accepts the stored token, because
+ * Claude Code runs `rtr token` again after the router refused a token. Only one process at a time refreshes the token. While the router is
+ * unreachable, the function returns any token that has not expired.
+ * @param {string} [router] default: the router of the last sign-in
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
 export async function ensureFreshSignIn(router) {
   const stored = readSignIn(router);
   if (isValidFor(stored, freshMs) && (await isAccepted(stored))) return stored;
-  const refreshed = await withoutSignals(() => withLock(fileOf(stored.router, 'lock'), () => refresh(stored)));
+  const refreshed = await withoutSignals(() => withLock(toRouterFile(stored.router, 'lock'), () => refresh(stored)));
   if (refreshed) return refreshed;
   const latest = readSignIn(stored.router);
   if (isValidFor(latest, 0)) return latest;
   throw new ClientError('Another process has been refreshing the token for too long. Try again.');
 }
 
-/** @param {import('./store/sign-ins.mjs').SignIn} before */
-async function refresh({ router, refreshToken: before }) {
+/** @param {import('./store/sign-ins.mjs').SignIn} outdated */
+async function refresh({ router, refreshToken: outdatedToken }) {
   const stored = readSignIn(router);
   // Another process may have refreshed the token in the meantime.
-  if (stored.refreshToken !== before && isValidFor(stored, freshMs)) return stored;
+  if (stored.refreshToken !== outdatedToken && isValidFor(stored, freshMs)) return stored;
   try {
     const { accessToken, expiresAt, refreshToken } = await refreshTokens(stored.tokenEndpoint, stored.refreshToken);
-    const next = { ...stored, accessToken, expiresAt, refreshToken };
-    // A new sign-in may have replaced this one in the meantime, and has then ended this one at the router.
-    return updateSignIn(next, stored.refreshToken) ? next : readSignIn(router);
+    const refreshed = { ...stored, accessToken, expiresAt, refreshToken };
+    // A new sign-in may have replaced this sign-in in the meantime, and has then revoked it at the router.
+    return updateSignIn(refreshed, stored.refreshToken) ? refreshed : readSignIn(router);
   } catch (error) {
     if (error instanceof RouterUnreachableError && isValidFor(stored, 0)) return stored;
     if (!(error instanceof OAuthError)) throw error;

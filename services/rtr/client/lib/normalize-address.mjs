@@ -1,6 +1,6 @@
 /**
- * Returns a URL from a router in the spelling of the URL standard. This spelling has no line breaks, blanks or double quotes. A parser of
- * URLs ignores these characters, but a settings file does not.
+ * Normalizes a URL that a router sent: returns the form that the URL standard serializes, which has no line breaks, spaces or double
+ * quotes. A URL parser accepts these characters, but in a settings file they could end a value.
  * @param {unknown} value
  * @param {string} origin origin of the router
  * @returns {string | undefined} undefined for a value that is not an address at this origin

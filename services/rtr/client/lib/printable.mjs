@@ -1,10 +1,10 @@
-/** Maximum number of characters that are shown of a router's text. */
+/** Maximum number of characters to print of a text from a router. */
 const maxLength = 500;
 
 /**
- * Returns a router's text in one line, without characters that move a terminal's cursor or turn the direction of writing.
+ * Returns a text from a router as one line, without characters that move a terminal's cursor or change the writing direction.
  * @param {string} text
  */
-export function printable(text) {
+export function toPrintable(text) {
   return text.replaceAll(/\s+/g, ' ').replaceAll(/\p{C}/gu, '').trim().slice(0, maxLength);
 }

@@ -3,8 +3,8 @@ import { ClientError } from './client-error.mjs';
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme gets `https`, or `http` if it is
- * an address of this machine.
+ * Converts the address that a person entered into the form in which addresses of routers are stored, without a trailing slash. An address
+ * without a scheme gets `https`, or `http` if it is an address of this machine.
  * @param {string} entered
  * @returns {string}
  * @throws {ClientError} for an address to which tokens must not be sent
@@ -12,15 +12,15 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 export function toRouterAddress(entered) {
   const hasScheme = /^[a-z][\w+.-]*:\/\//i.test(entered);
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(entered);
-  const whole = hasScheme ? entered : `${isLocal ? 'http' : 'https'}://${entered}`;
+  const urlText = hasScheme ? entered : `${isLocal ? 'http' : 'https'}://${entered}`;
   // Node 20 has no `URL.parse`.
-  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  const url = URL.canParse(urlText) ? new URL(urlText) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new ClientError(`${entered} is no address of a router. An example: https://llm.example.com`, 2);
+    throw new ClientError(`${entered} is not the address of a router. An example: https://llm.example.com`, 2);
   }
   if (url.protocol === 'http:' && !loopback.test(url.hostname)) {
     throw new ClientError(
-      `${url.origin} has no TLS, so everybody on the way could read your tokens. Over http, only a router on this machine can be signed in to.`,
+      `${url.origin} has no TLS, so others on the network could read your tokens. Over http, rtr signs in only to a router on this machine.`,
     );
   }
   url.hash = '';
@@ -29,11 +29,12 @@ export function toRouterAddress(entered) {
 }
 
 /**
- * Returns an address, and the addresses with shorter paths up to the root, because people also enter the base URL of an SDK.
- * @param {string} address address as `routerAddress` returns it
+ * Returns an address, followed by the addresses with shorter paths down to the root. People also enter the base URL of an SDK, which is
+ * longer than the router's address.
+ * @param {string} address address as `toRouterAddress` returns it
  * @returns {string[]}
  */
-export function withParents(address) {
+export function listAddressAndParents(address) {
   const { origin, pathname } = new URL(address);
   const names = pathname.split('/').filter((name) => name !== '');
   return [...names.keys(), names.length].reverse().map((count) => [origin, ...names.slice(0, count)].join('/'));

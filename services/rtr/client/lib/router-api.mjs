@@ -1,7 +1,7 @@
 import { normalizeAddress } from './normalize-address.mjs';
-import { request, parse, RouterUnreachableError } from './ask.mjs';
+import { request, parseAnswer, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
-import { printable } from './printable.mjs';
+import { toPrintable } from './printable.mjs';
 import { send } from './send.mjs';
 
 const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -36,20 +36,20 @@ export async function beginSignIn({ device }, name) {
   const answer = await postForm(device, { client_id: name });
   const { device_code: deviceCode, user_code: userCode, verification_uri: page, ...others } = answer;
   if (typeof deviceCode !== 'string' || typeof userCode !== 'string' || typeof page !== 'string') {
-    throw new ClientError('The router answered with something else than a code.');
+    throw new ClientError('The router did not send a sign-in code.');
   }
-  const { verification_uri_complete: whole, expires_in: seconds, interval } = others;
+  const { verification_uri_complete: pageWithCode, expires_in: seconds, interval } = others;
   const { origin } = new URL(device);
   const ownPage = normalizeAddress(page, origin);
   if (ownPage === undefined) {
-    throw new ClientError(`${origin} names a page for the sign-in that is at another address, so it is not opened.`);
+    throw new ClientError(`The sign-in page of ${origin} is at another address, so rtr does not open it.`);
   }
   return {
     deviceCode,
-    userCode: printable(userCode),
+    userCode: toPrintable(userCode),
     page: ownPage,
-    /** The URL of the page, with the code in the URL. */
-    completePage: normalizeAddress(whole, origin) ?? ownPage,
+    /** URL of the page that already contains the code. */
+    completePage: normalizeAddress(pageWithCode, origin) ?? ownPage,
     expiresMs: Math.min(Number(seconds) || 600, 3_600) * 1_000,
     intervalMs: Math.max(Number(interval) || 5, 1) * 1_000,
   };
@@ -88,14 +88,14 @@ export async function revoke(revocationEndpoint, refreshToken) {
 const checkMs = 1_500;
 
 /**
- * Maximum milliseconds for a refresh. Together with the check and the wait for another process, getting a token takes less than ten
- * seconds, which is Claude Code's limit.
+ * Maximum milliseconds for a refresh. A refresh, the check and the wait for another process take less than ten seconds together, which is
+ * Claude Code's limit for getting a token.
  */
 const refreshMs = 3_500;
 
 /**
- * Whether the router accepts an access token. True also if the router cannot be reached.
- * @param {string} url an address of the router that needs a token
+ * Whether the router accepts an access token. Also true if the router cannot be reached.
+ * @param {string} url a URL of the router that requires a token
  * @param {string} accessToken
  */
 export async function acceptsToken(url, accessToken) {
@@ -109,14 +109,14 @@ export async function acceptsToken(url, accessToken) {
 }
 
 /**
- * Returns the JSON at a URL of the router that needs a token; undefined if the status is not 200.
+ * Fetches JSON from a URL of the router that requires a token. Returns undefined if the status is not 200.
  * @param {string} url
  * @param {string} accessToken
  * @returns {Promise<unknown>}
  */
 export async function getJson(url, accessToken) {
   const { status, text } = await request(url, { headers: { authorization: `Bearer ${accessToken}` } });
-  return status === 200 ? parse(text, url) : undefined;
+  return status === 200 ? parseAnswer(text, url) : undefined;
 }
 
 /**
@@ -128,13 +128,13 @@ export async function getJson(url, accessToken) {
 async function postForm(url, fields, timeoutMs) {
   const form = new URLSearchParams(fields).toString();
   const { status, text } = await request(url, { form, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const body = text === '' ? {} : parse(text, url);
+  const body = text === '' ? {} : parseAnswer(text, url);
   if (status === 200) return body;
   const { error, error_description: description } = body;
   if (status >= 500 || typeof error !== 'string') {
     throw new RouterUnreachableError(`${new URL(url).origin} cannot answer now (status ${status}). Try again soon.`);
   }
-  throw new OAuthError(error, printable(typeof description === 'string' ? description : error));
+  throw new OAuthError(error, toPrintable(typeof description === 'string' ? description : error));
 }
 
 /**
@@ -143,10 +143,10 @@ async function postForm(url, fields, timeoutMs) {
  */
 function readTokens({ access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, email }) {
   if (!isToken(accessToken) || !isToken(refreshToken) || typeof seconds !== 'number') {
-    throw new ClientError('The router answered with something else than tokens.');
+    throw new ClientError('The router did not send tokens.');
   }
   const expiresAt = Date.now() + seconds * 1_000;
-  return { accessToken, refreshToken, expiresAt, email: typeof email === 'string' ? printable(email) : undefined };
+  return { accessToken, refreshToken, expiresAt, email: typeof email === 'string' ? toPrintable(email) : undefined };
 }
 
 /**

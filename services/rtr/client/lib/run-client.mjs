@@ -8,9 +8,9 @@ import { programNames } from './programs/programs.mjs';
 
 const help = `Usage: rtr <command>
 
-  login <url>        sign in to the router at this address; the last router is the default
+  login <url>        sign in to the router at this address, which becomes the default router
       --no-browser   only show the address of the page, do not open it
-  token              print an access token for the router, fresh for two minutes at least
+  token              print an access token for the router that is valid for at least two minutes
   env <program>      print the settings of a program: ${programNames.join(', ')}
       --write        write them into the program's settings file; its first version is kept as <file>.before-rtr
       --shell <name> the shell to print variables for: sh (the default), fish or powershell
@@ -18,7 +18,7 @@ const help = `Usage: rtr <command>
 
   --router <url>     for token, env and logout: another router than the default
 
-Exit codes: 0 done, 1 not done, 2 used wrongly.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
 /**
@@ -98,7 +98,7 @@ function parseOptions(words, options) {
 
 /**
  * @param {readonly string[]} positionals
- * @param {string} what
+ * @param {string} what description of the argument, for the error
  */
 function requireOne([first, ...others], what) {
   if (first === undefined || others.length > 0) throw new ClientError(`Name ${what}. See: rtr --help`, 2);
@@ -107,7 +107,7 @@ function requireOne([first, ...others], what) {
 
 /** @param {readonly string[]} positionals */
 function requireNone(positionals) {
-  if (positionals.length > 0) throw new ClientError(`${positionals[0]} is too much. See: rtr --help`, 2);
+  if (positionals.length > 0) throw new ClientError(`Unexpected argument: ${positionals[0]}. See: rtr --help`, 2);
 }
 
 /** @param {unknown} value */

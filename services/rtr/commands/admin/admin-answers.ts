@@ -24,7 +24,7 @@ export interface Person {
   provider?: string;
 }
 
-/** The switch by which requests are recorded. */
+/** Since when requests of a key or team are recorded, and who switched recording on. */
 export interface RecordingState {
   of: 'key' | 'team';
   by?: string;
@@ -65,7 +65,7 @@ export interface Key {
   limits: Limits;
   weight?: number;
   recording?: RecordingState;
-  /** Settings that an administrator has set: names of fields, and `limits.<name>`. */
+  /** Names of the settings that an administrator has set: names of fields, and `limits.<name>`. */
   adminSet?: string[];
 }
 

@@ -9,26 +9,26 @@ import { toCallError } from './refusal-error.ts';
 /** Milliseconds to wait for the beginning of an answer, or for its next piece. */
 const defaultTimeoutMs = 30_000;
 
-/** Number of items of a list that one request gets. */
+/** Maximum number of list items that one request gets. */
 const pageSize = 500;
 
 /** Maximum number of times that a request is sent. */
 const maxTries = 4;
-/** A request is repeated only if the router's `retry-after` is at most this. */
+/** Seconds. A request is repeated only if the router's `retry-after` is at most this long. */
 const maxWaitSeconds = 5;
 
 /** Fields of a query; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface AdminClientOptions {
-  /** Address of the router, such as `http://127.0.0.1:8484`. It may have the path of one of the router's APIs. */
+  /** Address of the router, such as `http://127.0.0.1:8484`. It may include the path of one of the router's APIs. */
   url: string;
   token: () => Promise<string>;
   /** Error message for a token that the router rejects. */
   unknownTokenMessage: string;
   /** Milliseconds to wait for the beginning of an answer, or for its next piece. Default: 30 s. */
   timeoutMs?: number;
-  /** Sends the requests; default: the global dispatcher. */
+  /** Dispatcher for the requests. Default: the global dispatcher. */
   dispatcher?: Dispatcher;
 }
 
@@ -45,26 +45,20 @@ interface RequestOptions {
   ifMatch?: string | undefined;
 }
 
-/** Client of a router's Admin API. Every method throws a CallError with a sentence for the user. */
+/** Client of a router's Admin API. Every method throws a CallError with a message for the user. */
 export class AdminClient {
   readonly url: string;
   readonly #token: AdminClientOptions['token'];
-  readonly #unknownToken: string;
+  readonly #unknownTokenMessage: string;
   readonly #timeoutMs: number;
   readonly #dispatcher: Dispatcher | undefined;
 
-  constructor({
-    url,
-    token,
-    unknownTokenMessage: unknownToken,
-    timeoutMs = defaultTimeoutMs,
-    dispatcher,
-  }: AdminClientOptions) {
+  constructor({ url, token, unknownTokenMessage, timeoutMs = defaultTimeoutMs, dispatcher }: AdminClientOptions) {
     this.#timeoutMs = timeoutMs;
     this.#dispatcher = dispatcher;
     this.url = toBareAddress(url);
     this.#token = token;
-    this.#unknownToken = unknownToken;
+    this.#unknownTokenMessage = unknownTokenMessage;
   }
 
   async get<Answer>(path: string, query: Query = {}): Promise<Answer> {
@@ -77,7 +71,7 @@ export class AdminClient {
     path: string,
     options: RequestOptions = {},
   ): Promise<WithRevision<Answer>> {
-    const { headers, body } = await this.#ask(method, path, options);
+    const { headers, body } = await this.#sendWithRetries(method, path, options);
     const text = await body.text().catch((cause: unknown) => {
       throw this.#unreachable(cause);
     });
@@ -107,26 +101,37 @@ export class AdminClient {
     return items;
   }
 
-  /** Streams a file as it arrives. Reading it throws if the stream is cut off. */
+  /** Opens a file as a stream. Reading the stream throws if it is cut off. */
   async open(path: string, query: Query = {}): Promise<AsyncIterable<Uint8Array>> {
-    return (await this.#ask('GET', path, { query })).body;
+    return (await this.#sendWithRetries('GET', path, { query })).body;
   }
 
   /**
    * Sends a request. Repeats it if the router answers with `retry-after`. Never repeats a POST request: it could create a second object.
    */
-  async #ask(method: Dispatcher.HttpMethod, path: string, options: RequestOptions): Promise<Dispatcher.ResponseData> {
+  async #sendWithRetries(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    options: RequestOptions,
+  ): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, options);
       const { statusCode, headers, body } = answer;
       if (statusCode < 300) return answer;
       const text = await body.text().catch(() => '');
-      const wait = Number(headers['retry-after']);
-      if (method === 'POST' || attempt === maxTries || !(wait <= maxWaitSeconds)) {
-        const refusal = { status: statusCode, text, headers, url: this.url, path, unknownToken: this.#unknownToken };
+      const waitSeconds = Number(headers['retry-after']);
+      if (method === 'POST' || attempt === maxTries || !(waitSeconds <= maxWaitSeconds)) {
+        const refusal = {
+          status: statusCode,
+          text,
+          headers,
+          url: this.url,
+          path,
+          unknownTokenMessage: this.#unknownTokenMessage,
+        };
         throw toCallError(refusal);
       }
-      await sleep(wait * 1_000);
+      await sleep(waitSeconds * 1_000);
     }
   }
 
@@ -161,7 +166,7 @@ export class AdminClient {
     try {
       return JSON.parse(text) as unknown;
     } catch (cause) {
-      throw new CallError(0, `What answers at ${this.url} is not the router: is RTR_URL right?`, { cause });
+      throw new CallError(0, `The server at ${this.url} is not the router: is RTR_URL right?`, { cause });
     }
   }
 
@@ -171,9 +176,9 @@ export class AdminClient {
 }
 
 /**
- * Builds a path with parameters, such as pathOf`/users/${id}`. Each parameter is one segment and may contain any characters.
- * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `pathSegment`
+ * Builds a path with parameters, such as buildPath`/users/${id}`. Each parameter is one segment and may contain any characters.
+ * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `toPathSegment`
  */
-export function pathOf(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+export function buildPath(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return texts.reduce((path, text, index) => `${path}${toPathSegment(values[index - 1] ?? '')}${text}`);
 }

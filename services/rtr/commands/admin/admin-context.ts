@@ -7,10 +7,10 @@ export interface AdminContext {
   print: (line: string) => void;
   json: boolean;
   input: Readable;
-  /** Standard output, for content other than lines. */
+  /** Standard output, for content that is not lines of text. */
   output: Writable;
   /** Sets the exit code of the process. */
-  endWith: (code: number) => void;
+  setExitCode: (code: number) => void;
 }
 
 export interface AdminOptions {
@@ -25,7 +25,7 @@ export type RunAdminCommand = (
 ) => Promise<void>;
 
 /**
- * Adds a command with the options that all commands on the Admin API have.
+ * Adds a command with the options that all commands of the Admin API share.
  * @param words the name and arguments of the command, such as `show <user>`
  */
 export function addCommand(parent: Command, words: string, description: string): Command {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { formatMinute, printDone, printFacts, printList } from './print-answers.ts';
@@ -27,7 +27,7 @@ const batchTable = {
 };
 
 /** Creates `rtr admin batches …`, with which administrators see and cancel the batches of others. */
-export function allBatchesCommand(run: RunAdminCommand): Command {
+export function createAllBatchesCommand(run: RunAdminCommand): Command {
   const command = new Command('batches').description('see and cancel the batches of everybody');
   addCommand(command, 'list', 'list the batches of a person, a team or a router key, newest first')
     .argument('<owner>', 'user:<address>, team:<name> or key:<id>')
@@ -46,7 +46,7 @@ export function allBatchesCommand(run: RunAdminCommand): Command {
   addCommand(command, 'show', 'show a batch and how many of its requests failed')
     .argument('<batch>', 'id of the batch')
     .action((id: string, options: AdminOptions) =>
-      run(options, async (context) => printBatch(context, await context.client.get<Batch>(pathOf`/batches/${id}`))),
+      run(options, async (context) => printBatch(context, await context.client.get<Batch>(buildPath`/batches/${id}`))),
     );
   addCommand(command, 'cancel', 'run no more requests of a batch; the answers that it has so far are kept')
     .argument('<batch>', 'id of the batch')
@@ -57,23 +57,23 @@ export function allBatchesCommand(run: RunAdminCommand): Command {
 async function listBatches(context: AdminContext, owner: string, limit: number): Promise<void> {
   const { client } = context;
   const { kind, value: party } = await findParty(client, owner);
-  const batches = async function* (): AsyncGenerator<Batch> {
+  const readBatches = async function* (): AsyncGenerator<Batch> {
     let after: string | undefined;
     let remaining = limit;
-    for (let more = true; more && remaining > 0;) {
+    for (let hasMore = true; hasMore && remaining > 0;) {
       const query = { owner: `${kind}:${party.id}`, limit: Math.min(remaining, 500), after };
       const page = await client.get<{ batches: Batch[]; more: boolean }>('/batches', query);
       yield* page.batches;
       remaining -= page.batches.length;
       after = page.batches.at(-1)?.id;
-      more = page.more && after !== undefined;
+      hasMore = page.more && after !== undefined;
     }
   };
-  await printList(context, batches(), { ...batchTable, none: `${owner} has no batches.` });
+  await printList(context, readBatches(), { ...batchTable, none: `${owner} has no batches.` });
 }
 
 async function cancelBatch(context: AdminContext, id: string): Promise<void> {
-  const { value: batch } = await context.client.send<Batch>('POST', pathOf`/batches/${id}/cancel`);
+  const { value: batch } = await context.client.send<Batch>('POST', buildPath`/batches/${id}/cancel`);
   printDone(context, batch, `Batch ${batch.id} of ${batch.owner.name} is being cancelled, or was over already.`);
 }
 

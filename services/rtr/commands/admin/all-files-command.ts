@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { formatBytes } from '../client/amounts.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf, type AdminClient } from './admin-client.ts';
+import { buildPath, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { formatMinute, printDone, printList } from './print-answers.ts';
@@ -17,7 +17,7 @@ interface OwnedFile {
 }
 
 /** Creates `rtr admin files …`, with which administrators see and delete the files of others. */
-export function allFilesCommand(run: RunAdminCommand): Command {
+export function createAllFilesCommand(run: RunAdminCommand): Command {
   const command = new Command('files').description('see and delete the files of everybody');
   const owner = ['<owner>', 'user:<address>, team:<name> or key:<id>'] as const;
   const file = ['<file>', 'id of the file'] as const;
@@ -34,7 +34,7 @@ export function allFilesCommand(run: RunAdminCommand): Command {
     .action((ownerText: string, id: string, options: AdminOptions & { out?: string }) =>
       run(options, async (context) => {
         const query = { owner: await findOwner(context.client, ownerText) };
-        await downloadFile(context, pathOf`/files/${storedId(id)}/content`, query, options.out);
+        await downloadFile(context, buildPath`/files/${toStoredId(id)}/content`, query, options.out);
       }),
     );
   addCommand(command, 'delete', 'delete a file for good')
@@ -43,7 +43,7 @@ export function allFilesCommand(run: RunAdminCommand): Command {
     .action((ownerText: string, id: string, options: AdminOptions) =>
       run(options, async (context) => {
         const query = { owner: await findOwner(context.client, ownerText) };
-        await context.client.send('DELETE', pathOf`/files/${storedId(id)}`, { query });
+        await context.client.send('DELETE', buildPath`/files/${toStoredId(id)}`, { query });
         printDone(context, { id, deleted: true }, `The file ${id} of ${ownerText} is deleted.`);
       }),
     );
@@ -53,19 +53,19 @@ export function allFilesCommand(run: RunAdminCommand): Command {
 async function listFiles(context: AdminContext, ownerText: string, limit: number): Promise<void> {
   const { client } = context;
   const owner = await findOwner(client, ownerText);
-  const files = async function* (): AsyncGenerator<OwnedFile> {
+  const readFiles = async function* (): AsyncGenerator<OwnedFile> {
     let after: string | undefined;
     let remaining = limit;
-    for (let more = true; more && remaining > 0;) {
+    for (let hasMore = true; hasMore && remaining > 0;) {
       const query = { owner, limit: Math.min(remaining, 500), after };
       const page = await client.get<{ files: OwnedFile[]; more: boolean }>('/files', query);
       yield* page.files;
       remaining -= page.files.length;
       after = page.files.at(-1)?.id;
-      more = page.more && after !== undefined;
+      hasMore = page.more && after !== undefined;
     }
   };
-  await printList(context, files(), {
+  await printList(context, readFiles(), {
     head: ['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES', 'NAME'],
     row: ({ id, purpose, bytes, createdAt, expiresAt, name }) => {
       return [id, purpose, formatBytes(bytes), formatMinute(createdAt), formatMinute(expiresAt), name];
@@ -74,8 +74,8 @@ async function listFiles(context: AdminContext, ownerText: string, limit: number
   });
 }
 
-/** Removes the prefix that APIs of client formats put before ids. */
-function storedId(id: string): string {
+/** Removes the prefix that the APIs of the client formats put before an id. */
+function toStoredId(id: string): string {
   return id.replace(/^file[-_]/, '');
 }
 

@@ -26,25 +26,25 @@ interface AuditOptions extends AdminOptions {
   to?: number;
 }
 
-export function auditCommand(run: RunAdminCommand): Command {
+export function createAuditCommand(run: RunAdminCommand): Command {
   const command = new Command('audit').description('see who changed what');
   withFilters(addCommand(command, 'list', 'list changes, newest first'))
     .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 100_000), 50)
     .action((options: AuditOptions & { limit: number }) =>
       run(options, async (context) => {
         const { client } = context;
-        const found = client.list<AuditEntry>('/audit', await toQuery(client, options), options.limit);
-        await printList(context, found, {
+        const entries = client.list<AuditEntry>('/audit', await toQuery(client, options), options.limit);
+        await printList(context, entries, {
           head: ['AT (UTC)', 'WHO', 'ACTION', 'WHAT', 'FROM', 'CHANGED'],
           row: (entry) => {
             const { at, actor, action, target } = entry;
-            const what = target ? `${target.kind} ${target.name || target.id}` : '-';
+            const targetText = target ? `${target.kind} ${target.name || target.id}` : '-';
             return [
               formatMinute(at),
               actor?.name ?? 'nobody',
               action,
-              what,
-              formatPlace(entry),
+              targetText,
+              formatOrigin(entry),
               describeChange(entry.details),
             ];
           },
@@ -65,10 +65,10 @@ export function auditCommand(run: RunAdminCommand): Command {
 }
 
 function withFilters(command: Command): Command {
-  return withSpan(command, 'all that is kept without it')
-    .option('--actor <who>', 'by the person with this address, or by the person or the admin token with this id')
-    .option('--action <action>', 'an action, or a group of actions such as key.*')
-    .option('--target <what>', 'of user:<address>, team:<name>, key:<id>, or another id');
+  return withSpan(command, 'default: everything that is kept')
+    .option('--actor <who>', 'only changes by this person (address or id) or admin token (id)')
+    .option('--action <action>', 'only this action, or a group of actions such as key.*')
+    .option('--target <what>', 'only changes of user:<address>, team:<name>, key:<id>, or the object with another id');
 }
 
 async function toQuery(client: AdminClient, { actor, action, target, from, to }: AuditOptions): Promise<Query> {
@@ -83,7 +83,7 @@ async function toQuery(client: AdminClient, { actor, action, target, from, to }:
   };
 }
 
-function formatPlace({ from = {} }: AuditEntry): string {
+function formatOrigin({ from = {} }: AuditEntry): string {
   const { address, token, commandLine } = from;
   const parts = [address, commandLine, token && `token ${token.name}`];
   return parts.filter((part) => part !== undefined).join(', ') || '-';

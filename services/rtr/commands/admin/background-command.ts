@@ -14,7 +14,7 @@ interface Backlog {
   dead: number;
 }
 
-export function backgroundCommand(run: RunAdminCommand): Command {
+export function createBackgroundCommand(run: RunAdminCommand): Command {
   const command = new Command('background').description('see background work, and try failed jobs again');
   addCommand(command, 'show', 'show the queues, and the failed jobs that will be tried again').action(
     (options: AdminOptions) => run(options, showBackground),

@@ -5,8 +5,8 @@ import { readCommandLine } from '../read-command-line.ts';
 
 /** Milliseconds from the creation of a token until it expires. */
 const validMs = 300_000;
-/** Milliseconds from the creation of a token until another one is created in its place. */
-const usedMs = 240_000;
+/** Milliseconds from the creation of a token until the next call of `current` creates another token. */
+const replaceAfterMs = 240_000;
 
 /**
  * An admin token of this command line, created in the account store. It belongs to nobody, has the rights of an administrator, and is
@@ -15,7 +15,7 @@ const usedMs = 240_000;
 export class CommandLineToken {
   readonly #store: Pick<AdminTokenStore, 'create' | 'remove'>;
   readonly #createdTokens: AdminTokenRecord[] = [];
-  #current: { raw: string; until: number } | undefined;
+  #current: { raw: string; replaceAt: number } | undefined;
 
   constructor(store: Pick<AdminTokenStore, 'create' | 'remove'>) {
     this.#store = store;
@@ -26,15 +26,15 @@ export class CommandLineToken {
    * @throws UpError if the account store has too many tokens
    */
   async current(): Promise<string> {
-    if (this.#current && Date.now() < this.#current.until) return this.#current.raw;
+    if (this.#current && Date.now() < this.#current.replaceAt) return this.#current.raw;
     const now = Date.now();
     const { commandLine: madeAt } = readCommandLine();
-    const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt, isForCommand: true } as const;
-    const created = await this.#store.create(wanted);
+    const settings = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt, isForCommand: true } as const;
+    const created = await this.#store.create(settings);
     if (typeof created === 'string')
-      throw new UpError('There are 100 admin tokens of command lines already: revoke some with rtr tokens revoke.');
+      throw new UpError('There are already 100 admin tokens of command lines: revoke some with rtr tokens revoke.');
     this.#createdTokens.push(created.record);
-    this.#current = { raw: created.raw, until: now + usedMs };
+    this.#current = { raw: created.raw, replaceAt: now + replaceAfterMs };
     return created.raw;
   }
 

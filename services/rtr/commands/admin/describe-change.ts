@@ -2,7 +2,7 @@ import { findDifferences } from './apply/find-differences.ts';
 import { formatDifference, formatValue } from './apply/print-changes.ts';
 
 /**
- * Describes a change by the details of its entry in the audit trail: the changed values, such as `limits.costPerDay: 5 → 10` or
+ * Describes a change from the details of its entry in the audit trail: the changed values, such as `limits.costPerDay: 5 → 10` or
  * `member → admin`, and other details, such as `overlapMs=0`.
  */
 export function describeChange({ before, after, ...details }: Readonly<Record<string, unknown>>): string {

@@ -14,7 +14,7 @@ export interface FileOptions {
 }
 
 export function createFormatOption(): Option {
-  const description = 'format of the file; csv without it, and json with --json on the standard output';
+  const description = 'format of the file; default: csv, or json with --json and without --out';
   return new Option('--format <format>', description).choices(['csv', 'json']);
 }
 

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { userRoles, type UserRole } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { pathOf, type AdminClient } from './admin-client.ts';
+import { buildPath, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
 import { formatDay, printDone, printList } from './print-answers.ts';
@@ -15,7 +15,7 @@ interface Invitation {
   expiresAt: number;
 }
 
-export function invitationsCommand(run: RunAdminCommand): Command {
+export function createInvitationsCommand(run: RunAdminCommand): Command {
   const command = new Command('invitations').description('manage links with which people make an account');
   addCommand(command, 'list', 'list the open invitations').action((options: AdminOptions) =>
     run(options, (context) =>
@@ -44,7 +44,7 @@ export function invitationsCommand(run: RunAdminCommand): Command {
     .action((text: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findInvitation(context.client, text);
-        await context.client.send('DELETE', pathOf`/invitations/${id}`);
+        await context.client.send('DELETE', buildPath`/invitations/${id}`);
         printDone(context, { id, email, deleted: true }, `The invitation of ${email} is withdrawn.`);
       }),
     );
@@ -69,7 +69,7 @@ async function invite(
 }
 
 async function findInvitation(client: AdminClient, text: string): Promise<Invitation> {
-  for await (const each of client.list<Invitation>('/invitations'))
-    if (each.id === text || each.email === text.toLowerCase()) return each;
+  for await (const invitation of client.list<Invitation>('/invitations'))
+    if (invitation.id === text || invitation.email === text.toLowerCase()) return invitation;
   throw new RouterError('not_found', `There is no open invitation ${text}.`);
 }

@@ -24,8 +24,8 @@ export interface NewKeyOptions extends KeySettings {
 }
 
 /**
- * Returns the settings that were given as options, in the shape of a request of the Admin API.
- * @param current the key as it is
+ * Converts the settings that were given as options into the body of a request to the Admin API.
+ * @param current the key before the change
  * @throws RouterError `invalid_request`
  */
 export function readKeyChange(

@@ -11,18 +11,19 @@ import { readListOrNone } from './named-values.ts';
 import { withLimits, withRecords, type RecordsOption } from './party-settings.ts';
 
 export interface RunKeyCommand {
+  /** Runs a command on the Admin API. */
   overApi: RunAdminCommand;
   /** Runs a command directly on the account store, without a router. */
   inStore: (options: AdminOptions, command: (context: KeyCommandContext) => Promise<unknown>) => Promise<void>;
-  /** Whether the user names a router, or has an admin token. */
+  /** Whether the user has named a router or set an admin token. */
   namesRouter: (options: AdminOptions) => boolean;
 }
 
 /**
- * `rtr keys …`: keys of the router, of people and of teams. If the user names no router and has no admin token, router keys are created,
- * listed and revoked in the account store, so that no router has to run.
+ * Creates `rtr keys …`, which manages the keys of the router, of people and of teams. If the user names no router and has no admin token,
+ * router keys are created, listed and revoked in the account store, so that no router has to run.
  */
-export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): Command {
+export function createKeysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): Command {
   const command = new Command('keys').description('manage the keys of the router, of people and of teams');
   const add = (words: string, description: string) => withAdminOptions(command.command(words).description(description));
   const key = ['<key>', 'id of the key'] as const;
@@ -37,7 +38,7 @@ export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): C
     .addOption(new Option('--team <team>', 'a key of the team with this name or id').conflicts('own'))
     .option('--own', 'a key of the person who made the admin token')
     .action((options: AdminOptions & NewKeyOptions) =>
-      namesRouter(options) || !needsNoRouter(options)
+      namesRouter(options) || needsRouter(options)
         ? overApi(options, (context) => createApiKey(context, options))
         : inStore(options, (context) => createRouterKey(context, { ...options, class: options.class ?? 'normal' })),
     );
@@ -100,7 +101,7 @@ function withSettings(command: Command): Command {
   );
 }
 
-/** Whether the key can be created without a router. */
-function needsNoRouter({ user, team, own, limit, models, tiers, expires }: NewKeyOptions): boolean {
-  return [user, team, own, limit, models, tiers, expires].every((each) => each === undefined);
+/** Whether only a router can create a key with these options. */
+function needsRouter({ user, team, own, limit, models, tiers, expires }: NewKeyOptions): boolean {
+  return [user, team, own, limit, models, tiers, expires].some((value) => value !== undefined);
 }

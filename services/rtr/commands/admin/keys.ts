@@ -1,6 +1,6 @@
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import type { Key } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 import { findParty, findReceiver, findTeam } from './find-party.ts';
@@ -38,7 +38,7 @@ export async function createApiKey(
         : { kind: own ? 'user' : 'router' };
   const body = { ...owner, name, ...Object.fromEntries(settings) };
   const { value } = await client.send<CreatedKey>('POST', '/keys', { body });
-  printCreated(context, value, `Key "${value.key.name}"${ownerText(value.key, ' of ')}`);
+  printCreated(context, value, `Key "${value.key.name}"${formatOwner(value.key, ' of ')}`);
 }
 
 export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
@@ -49,7 +49,16 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
     row: (key) => {
       const { id, masked, createdAt, name, classInForce: priority = key.class, recording } = key;
       const isRecorded = recording === undefined ? 'no' : 'yes';
-      return [id, masked, ownerText(key) || 'router', priority, formatDay(createdAt), findState(key), isRecorded, name];
+      return [
+        id,
+        masked,
+        formatOwner(key) || 'router',
+        priority,
+        formatDay(createdAt),
+        findState(key),
+        isRecorded,
+        name,
+      ];
     },
     none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
     toJson: toKeyJson,
@@ -57,7 +66,7 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
 }
 
 export async function showApiKey(context: AdminContext, id: string): Promise<void> {
-  printKey(context, await context.client.get<Key>(pathOf`/keys/${id}`));
+  printKey(context, await context.client.get<Key>(buildPath`/keys/${id}`));
 }
 
 export async function setApiKey(
@@ -66,24 +75,24 @@ export async function setApiKey(
   { name, ...options }: KeySettings & RecordsOption & { name?: string },
 ): Promise<void> {
   const { client } = context;
-  const { value: current, etag } = await client.send<Key>('GET', pathOf`/keys/${id}`);
+  const { value: current, etag } = await client.send<Key>('GET', buildPath`/keys/${id}`);
   const body = { ...(name !== undefined && { name }), ...readKeyChange(current, options) };
-  printKey(context, (await client.send<Key>('PATCH', pathOf`/keys/${id}`, { body, ifMatch: etag })).value);
+  printKey(context, (await client.send<Key>('PATCH', buildPath`/keys/${id}`, { body, ifMatch: etag })).value);
 }
 
 /** `rtr keys rotate`: creates the successor of a key and prints it. The successor cannot be shown again. */
 export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
-  const path = pathOf`/keys/${id}/rotate`;
+  const path = buildPath`/keys/${id}/rotate`;
   const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
   printCreated(context, value, `The successor of key ${id} is ${value.key.id}`);
 }
 
-/** `rtr keys revoke`: revokes a key, which is named by its id or by the raw key. */
+/** `rtr keys revoke`: revokes a key. */
 export async function revokeApiKey(context: AdminContext, idOrRawKey: string): Promise<void> {
   const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
   // The message does not repeat the text, which may be a mistyped secret.
   if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
-  await context.client.send('DELETE', pathOf`/keys/${id}`);
+  await context.client.send('DELETE', buildPath`/keys/${id}`);
   printDone(context, { id, outcome: 'revoked' }, `Key ${id} is revoked.`);
 }
 
@@ -113,8 +122,8 @@ function printKey(context: AdminContext, key: Key): void {
     id,
     key: masked,
     kind,
-    owner: ownerText(key),
-    issued: issued && `by an administrator: it has files and batches of its own, those of ${issued.storesAs}`,
+    owner: formatOwner(key),
+    issued: issued && `by an administrator; its files and batches belong to ${issued.storesAs}`,
     state: findState(key),
     class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
     weight,
@@ -129,11 +138,11 @@ function printKey(context: AdminContext, key: Key): void {
   });
 }
 
-/** Returns a key as `--json` prints it. Its times are formatted as in the commands that need no router. */
+/** Returns a key as `--json` prints it. The formats of times are the same in commands that work without a router. */
 function toKeyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
-  const timeOf = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
+  const formatTime = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
   const times = { createdAt, revokedAt, expiresAt, lastUsedAt };
-  return { ...key, ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, timeOf(time)])) };
+  return { ...key, ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, formatTime(time)])) };
 }
 
 function findState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
@@ -142,7 +151,7 @@ function findState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string
   return replacedBy === undefined ? 'usable' : 'replaced';
 }
 
-function ownerText({ kind, owner }: Key, before = ''): string {
+function formatOwner({ kind, owner }: Key, before = ''): string {
   if (!owner) return '';
   return `${before}${kind === 'team' ? 'team ' : ''}${owner.name}`;
 }

@@ -2,34 +2,34 @@ import { InvalidArgumentError } from 'commander';
 import { RouterError } from '#shared/core/errors.ts';
 import { toKebabCase } from './print-answers.ts';
 
-/** Collects an option or argument `name=value` that may be given several times. */
+/** Adds a text `name=value` to the earlier values of a repeatable option. */
 export function collectNamedValue(text: string, before: readonly string[] | undefined): string[] {
   if (!/^[^=]+=./.test(text)) throw new InvalidArgumentError('must be written as name=value.');
   return [...(before ?? []), text];
 }
 
-/** Value of an option that can remove a setting. It is `none`, because commander uses null for an option without a value. */
+/** Value of an option; `none` removes the setting. (It is not null, because commander uses null for an option without a value.) */
 export type OrNone<Value> = Value | 'none';
 
-/** Returns the Admin API's value for an option that may be `none`. */
+/** Converts `none` into null, with which a request to the Admin API removes a setting. */
 export function noneAsNull<Value>(value: OrNone<Value>): Value | null {
   return value === 'none' ? null : value;
 }
 
-/** Splits `a,b` into a list. Leaves `none` as it is. */
+/** Splits `a,b` into a list. Returns `none` unchanged. */
 export function readListOrNone(text: string): OrNone<string[]> {
   if (text === 'none') return text;
   return text
     .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
 }
 
 /**
  * Reads texts `name=value` into an object with the API's names: both `costPerDay` and `cost-per-day` are accepted.
- * @param names the names that exist
- * @param read reads a value
- * @throws RouterError `invalid_request` for another name
+ * @param names the valid names
+ * @param read parses a value
+ * @throws RouterError `invalid_request` for an unknown name
  */
 export function readNamedValues<Name extends string, Value>(
   texts: readonly string[],
@@ -39,11 +39,11 @@ export function readNamedValues<Name extends string, Value>(
   const values: Partial<Record<Name, Value>> = {};
   for (const text of texts) {
     const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    const name = names.find((each) => each === key || toKebabCase(each) === key);
+    const name = names.find((name) => name === key || toKebabCase(name) === key);
     if (name === undefined)
       throw new RouterError(
         'invalid_request',
-        `${key} is none of ${names.map((each) => toKebabCase(each)).join(', ')}.`,
+        `${key} is none of ${names.map((name) => toKebabCase(name)).join(', ')}.`,
       );
     values[name] = read(value, name);
   }

@@ -29,7 +29,7 @@ export function withLimits(command: Command): Command {
   );
 }
 
-/** The option that says whether requests are recorded: `on` or `off`. */
+/** The option `--records`, which switches recording on or off. */
 export interface RecordsOption {
   records?: string | undefined;
 }
@@ -57,19 +57,19 @@ export function withCeiling(command: Command): Command {
   return command
     .option(
       '--ceiling-models <list>',
-      'models that may be used at most, separated by commas; none: all',
+      'the only models that may be used, separated by commas; none: all',
       readListOrNone,
     )
     .option(
       '--ceiling-tiers <list>',
-      `tiers that may be used at most, of ${tiers.join(', ')}; none: all`,
+      `the only tiers that may be used, separated by commas: ${tiers.join(', ')}; none: all`,
       readListOrNone,
     )
-    .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
+    .option('--ceiling-class <class>', `highest class of requests: ${priorityClasses.join(', ')}; none: any`);
 }
 
 /**
- * Returns the change that the options ask for. The limits and the ceiling of the options are merged with the current limits and ceiling.
+ * Converts the options into the body of a request. Merges the limits and the ceiling in the options with the current limits and ceiling.
  * @param current the current limits and ceiling
  */
 export function readPartyChange(

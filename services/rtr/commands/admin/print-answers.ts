@@ -30,17 +30,17 @@ export async function printList<Item>(
 
 /**
  * Prints one object: a line for each fact, or JSON.
- * @param facts values by their labels; undefined values are left out
+ * @param facts values by label; undefined and empty values are left out
  */
 export function printFacts(
   { print, json }: Pick<AdminContext, 'print' | 'json'>,
-  thing: object,
+  value: object,
   facts: Readonly<Record<string, string | number | undefined>>,
 ): void {
-  if (json) print(JSON.stringify(thing));
+  if (json) print(JSON.stringify(value));
   else {
-    const rows = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
-    for (const line of toTableLines(rows.map(([name, value]) => [name, String(value)]))) print(line);
+    const rows = Object.entries(facts).filter(([, fact]) => fact !== undefined && fact !== '');
+    for (const line of toTableLines(rows.map(([name, fact]) => [name, String(fact)]))) print(line);
   }
 }
 
@@ -49,7 +49,7 @@ export function printDone({ print, json }: Pick<AdminContext, 'print' | 'json'>,
   print(json ? JSON.stringify(done) : sentence);
 }
 
-/** Returns a day, or a dash for undefined. */
+/** Formats a time as its UTC day, or as a dash if it is undefined. */
 export function formatDay(time: number | undefined): string {
   return time === undefined ? '-' : formatDate(time);
 }
@@ -69,13 +69,13 @@ export function formatValues(values: Readonly<Record<string, unknown>>): string 
     .join(' ');
 }
 
-/** Turns `requestsPerMinute` into `requests-per-minute`, the spelling of options and values on the command line. */
+/** Converts `requestsPerMinute` into `requests-per-minute`, the form of options and values on the command line. */
 export function toKebabCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /**
- * Describes the switch by which requests are recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`. Returns
+ * Describes since when and for whom requests are recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`. Returns
  * undefined if the requests are not recorded.
  */
 export function formatRecording(state: RecordingState | undefined): string | undefined {

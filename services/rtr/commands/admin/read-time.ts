@@ -5,8 +5,8 @@ import type { OrNone } from './named-values.ts';
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
- * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`. A
- * period stands for its beginning. Days are those of UTC. Today counts as one of the days, as in all other reports of usage.
+ * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`. For a
+ * period, returns its beginning. Days are UTC days. A period in days includes today, as in all usage reports.
  * @returns milliseconds since 1970
  */
 export function readPastTime(text: string, now = Date.now()): number {
@@ -37,14 +37,14 @@ function readTime(text: string): number {
   const time = parseDateTime(text);
   if (time !== undefined) return time;
   throw new InvalidArgumentError(
-    'must be a date as 2026-11-24, a time as 2026-11-24T16:05, or a span as 12h, 7d or 2w.',
+    'must be a date such as 2026-11-24, a time such as 2026-11-24T16:05, or a span such as 12h, 7d or 2w.',
   );
 }
 
 const dateTimeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * Whether a day exists. This is checked because `Date` accepts 31 days in every month.
+ * Whether a day exists. `Date` cannot tell, because it accepts 31 days in every month.
  * @param text such as `2030-02-28`
  */
 function isDay(text: string): boolean {
@@ -52,13 +52,13 @@ function isDay(text: string): boolean {
 }
 
 /**
- * Returns the milliseconds since 1970 of `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless it has a zone; undefined for any
- * other text.
+ * Parses `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless the text has a zone.
+ * @returns milliseconds since 1970; undefined for any other text
  */
 export function parseDateTime(text: string): number | undefined {
-  const found = dateTimeForm.exec(text);
-  if (!found) return undefined;
-  const isLocal = text.includes('T') && found.groups?.['zone'] === undefined;
-  const time = Date.parse(isLocal ? `${text}Z` : text);
+  const match = dateTimeForm.exec(text);
+  if (!match) return undefined;
+  const hasNoZone = text.includes('T') && match.groups?.['zone'] === undefined;
+  const time = Date.parse(hasNoZone ? `${text}Z` : text);
   return Number.isNaN(time) || !isDay(text.slice(0, 10)) ? undefined : time;
 }

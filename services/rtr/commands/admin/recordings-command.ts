@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { toTableLines } from '../table-lines.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf, type AdminClient, type Query } from './admin-client.ts';
+import { buildPath, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
 import { formatMinute, printDone, printFacts, printList } from './print-answers.ts';
@@ -49,17 +49,17 @@ interface FilterOptions extends AdminOptions {
 }
 
 type ListOptions = FilterOptions & { limit: number; request?: string };
-type OneOptions = AdminOptions & { storedAs?: string };
+type RecordingOptions = AdminOptions & { storedAs?: string };
 
 const requestArgument = ['<request>', 'id of the request'] as const;
 
 /** Creates `rtr recordings …`, which shows and deletes recorded prompts and answers. */
-export function recordingsCommand(run: RunAdminCommand): Command {
+export function createRecordingsCommand(run: RunAdminCommand): Command {
   const command = new Command('recordings').description('see and delete recorded prompts and answers');
   addCommand(
     command,
     'switches',
-    'list your own keys and teams that are recorded, who has switched that on, and since when',
+    'list your own keys and teams that are recorded, who has switched recording on, and since when',
   ).action((options: AdminOptions) =>
     run(options, (context) =>
       printList(context, context.client.list<Switch>('/recording-switches'), {
@@ -77,13 +77,13 @@ export function recordingsCommand(run: RunAdminCommand): Command {
     .action((options: ListOptions) => run(options, (context) => listRecordings(context, options)));
   withStore(addCommand(command, 'show', 'print a recorded request and its answer'))
     .argument(...requestArgument)
-    .action((id: string, options: OneOptions) => run(options, (context) => showRecording(context, id, options)));
+    .action((id: string, options: RecordingOptions) => run(options, (context) => showRecording(context, id, options)));
   withStore(addCommand(command, 'delete', 'delete a recorded request'))
     .argument(...requestArgument)
-    .action((id: string, options: OneOptions) =>
+    .action((id: string, options: RecordingOptions) =>
       run(options, async (context) => {
         const { storedAs } = options;
-        await context.client.send('DELETE', pathOf`/recordings/${id}`, { query: { storedAs } });
+        await context.client.send('DELETE', buildPath`/recordings/${id}`, { query: { storedAs } });
         printDone(context, { id, deleted: true }, `The recording of ${id} is deleted.`);
       }),
     );
@@ -99,9 +99,9 @@ export function recordingsCommand(run: RunAdminCommand): Command {
 
 function withFilters(command: Command): Command {
   return command
-    .option('--owner <owner>', 'only the requests of user:<address>, team:<name>, or key:<id> of a key of the router')
-    .option('--key <key>', 'only the requests that were sent with the key with this id')
-    .option('--session <session>', 'only the requests of the session with this id');
+    .option('--owner <owner>', 'only the requests of user:<address>, team:<name>, or key:<id> (a router key)')
+    .option('--key <key>', 'only the requests sent with the key that has this id')
+    .option('--session <session>', 'only the requests of the session that has this id');
 }
 
 function withStore(command: Command): Command {
@@ -124,21 +124,30 @@ async function findOwner(client: AdminClient, text: string): Promise<string> {
 async function listRecordings(context: AdminContext, options: ListOptions): Promise<void> {
   const { client } = context;
   const query = { ...(await toQuery(client, options)), request: options.request };
-  const found = client.list<Recording>('/recordings', query, options.limit);
-  await printList(context, found, {
+  const recordings = client.list<Recording>('/recordings', query, options.limit);
+  await printList(context, recordings, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'STATUS', 'BYTES', 'EXPIRES (UTC)'],
-    row: (each) => {
-      const { at: time, id, recordedBy, key, model = '-', requestBytes, answerBytes, expiresAt } = each;
+    row: (recording) => {
+      const { at: time, id, recordedBy, key, model = '-', requestBytes, answerBytes, expiresAt } = recording;
       const bytes = `${requestBytes}+${answerBytes}`;
-      return [formatMinute(time), id, recordedBy, key.name, model, formatStatus(each), bytes, formatMinute(expiresAt)];
+      return [
+        formatMinute(time),
+        id,
+        recordedBy,
+        key.name,
+        model,
+        formatStatus(recording),
+        bytes,
+        formatMinute(expiresAt),
+      ];
     },
     none: 'There are no recorded requests.',
   });
 }
 
-async function showRecording(context: AdminContext, id: string, { storedAs }: OneOptions): Promise<void> {
-  const recording = await context.client.get<WholeRecording>(pathOf`/recordings/${id}`, { storedAs });
-  const { request: requestArgument, answer, answerEncoding, ...facts } = recording;
+async function showRecording(context: AdminContext, id: string, { storedAs }: RecordingOptions): Promise<void> {
+  const recording = await context.client.get<WholeRecording>(buildPath`/recordings/${id}`, { storedAs });
+  const { request, answer, answerEncoding, ...facts } = recording;
   printFacts(context, recording, {
     request: facts.id,
     at: formatMinute(facts.at),
@@ -153,7 +162,7 @@ async function showRecording(context: AdminContext, id: string, { storedAs }: On
   });
   if (context.json) return;
   const { requestBytes, isRequestCut, answerBytes, isAnswerCut } = facts;
-  printContent(context, `request, ${formatSize(requestBytes, isRequestCut)}`, requestArgument);
+  printContent(context, `request, ${formatSize(requestBytes, isRequestCut)}`, request);
   const encoding = answerEncoding === 'utf8' ? '' : ', in base64';
   printContent(context, `answer, ${formatSize(answerBytes, isAnswerCut)}${encoding}`, answer);
 }
@@ -166,7 +175,7 @@ function printContent({ print }: Pick<AdminContext, 'print'>, what: string, cont
 }
 
 function formatSize(bytes: number, isCut: boolean): string {
-  return `${bytes} bytes${isCut ? ', of which not all were recorded' : ''}`;
+  return `${bytes} bytes${isCut ? ', not all recorded' : ''}`;
 }
 
 function formatStatus({ status, end }: Pick<Recording, 'status' | 'end'>): string {

@@ -8,7 +8,7 @@ export interface Refusal {
   /** Path below the Admin API. */
   path: string;
   /** Message for a token that the router rejects. */
-  unknownToken: string;
+  unknownTokenMessage: string;
 }
 
 interface ErrorBody {
@@ -23,21 +23,21 @@ export function toCallError(refusal: Refusal): CallError {
   return new CallError(refusal.status, toSentence(refusal), details);
 }
 
-/** Explains a refusal to the user, in a sentence or two. */
-function toSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
+/** Returns the message for the user, in one or two sentences. */
+function toSentence({ status, text, headers, url, path, unknownTokenMessage }: Refusal): string {
   const { code, message, field } = readError(text);
   if (typeof message !== 'string') {
-    if (status === 404) return `What answers at ${url} has no Admin API: is RTR_URL right, and the router up to date?`;
+    if (status === 404) return `The server at ${url} has no Admin API: is RTR_URL right, and the router up to date?`;
     return `The router at ${url} answered with status ${status}.`;
   }
-  if (status === 401) return unknownToken;
+  if (status === 401) return unknownTokenMessage;
   if (code === 'permission_denied') return `${message} The admin token has the rights of the person who made it.`;
   if (status === 404) return `${message} (${decodeURIComponent(path)})`;
-  const after = headers['retry-after'];
-  const again = typeof after === 'string' ? ` Try again in ${after} s.` : '';
+  const retryAfter = headers['retry-after'];
+  const retryHint = typeof retryAfter === 'string' ? ` Try again in ${retryAfter} s.` : '';
   // Messages about a registry already name the field.
-  const place = typeof field === 'string' && !message.includes(field) ? `${field}: ` : '';
-  return `${place}${message}${again}`;
+  const fieldPrefix = typeof field === 'string' && !message.includes(field) ? `${field}: ` : '';
+  return `${fieldPrefix}${message}${retryHint}`;
 }
 
 function readError(text: string): ErrorBody {

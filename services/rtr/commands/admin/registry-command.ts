@@ -3,7 +3,7 @@ import { isMap, parseDocument, stringify } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
 import { formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { formatMinute, printDone, printList } from './print-answers.ts';
 import { readText } from './read-text.ts';
@@ -32,20 +32,20 @@ interface SetOptions {
   empty?: true;
 }
 
-const readVersion = createWholeNumberParser(1, 999_999_999);
+const parseVersion = createWholeNumberParser(1, 999_999_999);
 const fileOption = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
 
-export function registryCommand(run: RunAdminCommand): Command {
+export function createRegistryCommand(run: RunAdminCommand): Command {
   const command = new Command('registry').description('see and change names of models, and the rules of auto');
   addCommand(command, 'show', 'print the registry, or one of its earlier versions')
-    .argument('[version]', 'number of the version; the newest without it', readVersion)
+    .argument('[version]', 'number of the version; the newest without it', parseVersion)
     .action((version: number | undefined, options: AdminOptions) =>
       run(options, async ({ client, print, json }) => {
-        const found = await client.get<Registry>(
-          version === undefined ? '/registry' : pathOf`/registry/versions/${version}`,
+        const registry = await client.get<Registry>(
+          version === undefined ? '/registry' : buildPath`/registry/versions/${version}`,
         );
-        if (!json && found.source === 'none') return print('No registry is stored, and none is a file.');
-        print(json ? JSON.stringify(found) : (found.text ?? stringify(found.config)).trimEnd());
+        if (!json && registry.source === 'none') return print('There is no registry, neither stored nor in a file.');
+        print(json ? JSON.stringify(registry) : (registry.text ?? stringify(registry.config)).trimEnd());
       }),
     );
   addCommand(command, 'set', 'store a registry, which all nodes use within a second')
@@ -79,7 +79,7 @@ export function registryCommand(run: RunAdminCommand): Command {
     ),
   );
   addCommand(command, 'revert', 'store an earlier version again, as a new version')
-    .argument('<version>', 'number of the version', readVersion)
+    .argument('<version>', 'number of the version', parseVersion)
     .action((version: number, options: AdminOptions) =>
       run(options, async (context) => {
         const { value } = await context.client.send<Registry>('POST', '/registry/revert', { body: { version } });
@@ -111,12 +111,12 @@ function isEmpty(text: string): boolean {
 }
 
 async function checkRegistry(context: AdminContext, { file: path }: FileOptions): Promise<void> {
-  const { client, print, json, endWith } = context;
+  const { client, print, json, setExitCode } = context;
   const body = { text: await readText(context, path) };
   const { value } = await client.send<{ ok: boolean; problems: RegistryProblem[] }>('POST', '/registry/check', {
     body,
   });
-  if (!value.ok) endWith(1);
+  if (!value.ok) setExitCode(1);
   if (json) print(JSON.stringify(value));
   else if (value.ok) print(`${path} can be stored.`);
   else for (const problem of value.problems) print(`${path}: ${formatProblem(problem)}`);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf, type AdminClient, type Query } from './admin-client.ts';
+import { buildPath, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { formatMinute, printList } from './print-answers.ts';
 import { readFilter, withOwners, type UsageOptions } from './usage-options.ts';
@@ -71,17 +71,17 @@ type ListOptions = UsageOptions & { limit: number };
 
 const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MODEL S', 'TOOLS S', 'DOLLARS'];
 
-export function sessionsCommand(run: RunAdminCommand): Command {
+export function createSessionsCommand(run: RunAdminCommand): Command {
   const command = new Command('sessions').description('see sessions of coding agents');
   withOwners(
-    addCommand(command, 'list', 'list sessions: first those that run now, then the others; the latest turn first'),
+    addCommand(command, 'list', 'list sessions: running sessions first, then the others; the latest turn first'),
   )
     .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 50)
     .action((options: ListOptions) => run(options, (context) => listSessions(context, options)));
   addCommand(command, 'show <session>', 'show a session and the agents that were started in it').action(
     (id: string, options: AdminOptions) => run(options, (context) => showSession(context, id)),
   );
-  addCommand(command, 'turns <session>', 'list the single requests of a session, newest first')
+  addCommand(command, 'turns <session>', 'list the requests of a session, newest first')
     .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 50)
     .action((id: string, options: ListOptions) => run(options, (context) => listTurns(context, id, options.limit)));
   withOwners(addCommand(command, 'sums', 'sum up the sessions of each team, or of one owner')).action(
@@ -90,7 +90,7 @@ export function sessionsCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-async function findOwner(client: AdminClient, { key, team, user }: UsageOptions): Promise<Query> {
+async function readOwnerFilter(client: AdminClient, { key, team, user }: UsageOptions): Promise<Query> {
   const owner: UsageOptions = {};
   if (key !== undefined) owner.key = key;
   if (team !== undefined) owner.team = team;
@@ -100,8 +100,8 @@ async function findOwner(client: AdminClient, { key, team, user }: UsageOptions)
 
 async function listSessions(context: AdminContext, options: ListOptions): Promise<void> {
   const { client } = context;
-  const found = client.list<Session>('/agent-sessions', await findOwner(client, options), options.limit);
-  await printList(context, found, {
+  const sessions = client.list<Session>('/agent-sessions', await readOwnerFilter(client, options), options.limit);
+  await printList(context, sessions, {
     head: ['ID', 'LAST TURN (UTC)', 'PROGRAM', 'OWNER', 'STATE', 'AGENTS', 'MODELS', ...sumsHead],
     row: ({ id, lastAt, program, owner, running, agents, models, sums }) => {
       const state = running.length === 0 ? 'idle' : `${running.length} running`;
@@ -114,7 +114,7 @@ async function listSessions(context: AdminContext, options: ListOptions): Promis
 
 async function showSession(context: AdminContext, id: string): Promise<void> {
   const { client, print, json } = context;
-  const session = await client.get<Tree>(pathOf`/agent-sessions/${id}`);
+  const session = await client.get<Tree>(buildPath`/agent-sessions/${id}`);
   if (json) return print(JSON.stringify(session));
   const rows = [{ name: 'all', sums: session.sums }, ...toTreeRows({ tree: session.tree, main: session.main })];
   await printList(context, rows, {
@@ -132,8 +132,8 @@ function toTreeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string
 }
 
 async function listTurns(context: AdminContext, id: string, limit: number): Promise<void> {
-  const found = context.client.list<Turn>(pathOf`/agent-sessions/${id}/turns`, {}, limit);
-  await printList(context, found, {
+  const turns = context.client.list<Turn>(buildPath`/agent-sessions/${id}/turns`, {}, limit);
+  await printList(context, turns, {
     head: [
       'AT (UTC)',
       'ID',
@@ -151,10 +151,10 @@ async function listTurns(context: AdminContext, id: string, limit: number): Prom
     ],
     row: ({ at: time, id: request, turn, asked, model = asked, rule = '-', outcome, code, ...counts }) => {
       const { queueMs, totalMs, promptTokens, cachedTokens, completionTokens, cost } = counts;
-      const ended = code === undefined ? outcome : `${outcome}: ${code}`;
+      const outcomeText = code === undefined ? outcome : `${outcome}: ${code}`;
       const times = [turn?.tools?.ms ?? '-', Math.round(queueMs ?? totalMs), Math.round(totalMs)];
-      const used = [promptTokens, cachedTokens, completionTokens, Number(cost.toFixed(6))];
-      return [formatMinute(time), request, turn?.agent ?? 'main', model, rule, ended, ...times, ...used];
+      const amounts = [promptTokens, cachedTokens, completionTokens, Number(cost.toFixed(6))];
+      return [formatMinute(time), request, turn?.agent ?? 'main', model, rule, outcomeText, ...times, ...amounts];
     },
     none: 'No request of this session is kept.',
   });
@@ -162,8 +162,8 @@ async function listTurns(context: AdminContext, id: string, limit: number): Prom
 
 async function showSums(context: AdminContext, options: UsageOptions): Promise<void> {
   const { client } = context;
-  const found = await client.get<OwnerSums[]>('/agent-sessions/sums', await findOwner(client, options));
-  await printList(context, found, {
+  const ownerSums = await client.get<OwnerSums[]>('/agent-sessions/sums', await readOwnerFilter(client, options));
+  await printList(context, ownerSums, {
     head: ['OWNER', 'SESSIONS', 'AGENTS', ...sumsHead],
     row: ({ owner, sessions, agents, sums }) => [owner.name, sessions, agents, ...toSumsRow(sums)],
     none: 'There were no sessions.',

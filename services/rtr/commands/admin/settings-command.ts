@@ -13,7 +13,7 @@ const { newMembers: _, alertEmails, ...others } = consoleSettingsSchema.shape;
 const mailNames = Object.keys(alertEmails.shape).map((name) => `alertEmails.${name}`);
 const settingNames = [...Object.keys(others), ...mailNames];
 
-export function settingsCommand(run: RunAdminCommand): Command {
+export function createSettingsCommand(run: RunAdminCommand): Command {
   const command = new Command('settings').description('see and change settings of sign-in, keys and the audit trail');
   addCommand(command, 'show', 'show the settings').action((options: AdminOptions) =>
     run(options, async (context) => printSettings(context, await context.client.get<Settings>('/settings'))),
@@ -23,11 +23,11 @@ export function settingsCommand(run: RunAdminCommand): Command {
   )
     .argument(
       '[settings...]',
-      `as audit-days=90 members-make-keys=false; of ${settingNames.map(toKebabCase).join(', ')}`,
+      `such as audit-days=90 members-make-keys=false; settings: ${settingNames.map(toKebabCase).join(', ')}`,
     )
     .addHelpText(
       'after',
-      "\nalert-emails.router says whom the router's alerts are mailed to: true for administrators, false for nobody, or " +
+      "\nalert-emails.router says who gets the router's alerts by email: true for administrators, false for nobody, or " +
         'e-mail addresses, separated by commas.',
     )
     .action((values: string[], options: SettingsOptions) =>
@@ -47,14 +47,15 @@ async function setSettings(context: AdminContext, values: readonly string[], opt
     ...(Object.keys(mails).length > 0 && { alertEmails: { ...currentMails, ...mails } }),
     ...(changesNewMembers && { newMembers: { ...newMembers, ...newMemberChange } }),
   };
-  if (Object.keys(body).length === 0) throw new RouterError('invalid_request', 'Name a setting, as audit-days=90.');
+  if (Object.keys(body).length === 0)
+    throw new RouterError('invalid_request', 'Name a setting, such as audit-days=90.');
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** Separates the settings within `alertEmails` from the others. `mails` contains them, named without that prefix. */
+/** Separates the settings of `alertEmails` from the other settings. Returns them in `mails`, without the prefix in their names. */
 function splitMails(input: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
-  const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
-    Object.entries(input).filter(([name]) => which.includes(name)),
+  const [mails, plain] = [mailNames, Object.keys(others)].map((names) =>
+    Object.entries(input).filter(([name]) => names.includes(name)),
   );
   const inside = (mails ?? []).map(([name, value]) => [name.slice('alertEmails.'.length), value] as const);
   return { ...Object.fromEntries(plain ?? []), mails: Object.fromEntries(inside) };

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { teamRoles, type TeamRole } from '#shared/accounts/people/team-store.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
@@ -9,7 +9,7 @@ import { printDone } from './print-answers.ts';
 
 type MemberOptions = AdminOptions & { role: TeamRole };
 
-export function membersCommand(run: RunAdminCommand): Command {
+export function createMembersCommand(run: RunAdminCommand): Command {
   const command = new Command('members').description('manage who is in a team');
   const role = () => new Option('--role <role>', 'role in the team').choices(teamRoles);
   withArguments(
@@ -24,7 +24,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const { id, name } = await findTeam(context.client, text);
         const body = { email, role: options.role };
-        const { value } = await context.client.send<Team>('POST', pathOf`/teams/${id}/members`, { body });
+        const { value } = await context.client.send<Team>('POST', buildPath`/teams/${id}/members`, { body });
         printDone(context, value, `${email} is in team ${name}, as ${options.role}.`);
       }),
     );
@@ -34,7 +34,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
         const { id, email } = requireMember(team, user);
-        const path = pathOf`/teams/${team.id}/members/${id}`;
+        const path = buildPath`/teams/${team.id}/members/${id}`;
         const { value } = await context.client.send<Team>('PUT', path, { body: { role: options.role } });
         printDone(context, value, `${email} is in team ${team.name}, as ${options.role}.`);
       }),
@@ -44,7 +44,7 @@ export function membersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
         const { id, email } = requireMember(team, user);
-        const { value } = await context.client.send<Team>('DELETE', pathOf`/teams/${team.id}/members/${id}`);
+        const { value } = await context.client.send<Team>('DELETE', buildPath`/teams/${team.id}/members/${id}`);
         printDone(context, value, `${email} is not in team ${team.name} any more.`);
       }),
   );

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
@@ -20,13 +20,13 @@ import {
   formatRecording,
   formatValues,
 } from './print-answers.ts';
-import { membersCommand } from './team-members.ts';
+import { createMembersCommand } from './team-members.ts';
 
 const teamArgument = ['<team>', 'name or id of the team'] as const;
 
 type TeamSettings = PartySettings & RecordsOption & AdminOptions & { name?: string };
 
-export function teamsCommand(run: RunAdminCommand): Command {
+export function createTeamsCommand(run: RunAdminCommand): Command {
   const command = new Command('teams').description('manage teams and their members');
   addCommand(command, 'list', 'list all teams').action((options: AdminOptions) =>
     run(options, (context) =>
@@ -56,11 +56,11 @@ export function teamsCommand(run: RunAdminCommand): Command {
     .action((text: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, name } = await findTeam(context.client, text);
-        await context.client.send('DELETE', pathOf`/teams/${id}`);
+        await context.client.send('DELETE', buildPath`/teams/${id}`);
         printDone(context, { id, name, deleted: true }, `Team ${name} is deleted, and its keys are revoked.`);
       }),
     );
-  command.addCommand(membersCommand(run));
+  command.addCommand(createMembersCommand(run));
   return command;
 }
 
@@ -68,8 +68,10 @@ async function createTeam(context: AdminContext, name: string, options: TeamSett
   const { client } = context;
   const { value: created } = await client.send<Team>('POST', '/teams', { body: { name } });
   const body = readPartyChange(created, options);
-  const isMore = Object.keys(body).length > 0;
-  const team = isMore ? (await client.send<Team>('PATCH', pathOf`/teams/${created.id}`, { body })).value : created;
+  const hasSettings = Object.keys(body).length > 0;
+  const team = hasSettings
+    ? (await client.send<Team>('PATCH', buildPath`/teams/${created.id}`, { body })).value
+    : created;
   printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
 }
 
@@ -80,9 +82,9 @@ async function setTeam(
 ): Promise<void> {
   const { client } = context;
   const { id } = await findTeam(client, text);
-  const { value: current, etag } = await client.send<Team>('GET', pathOf`/teams/${id}`);
+  const { value: current, etag } = await client.send<Team>('GET', buildPath`/teams/${id}`);
   const body = { name, ...readPartyChange(current, options), ...readRecordingChange({ records }) };
-  printTeam(context, (await client.send<Team>('PATCH', pathOf`/teams/${id}`, { body, ifMatch: etag })).value);
+  printTeam(context, (await client.send<Team>('PATCH', buildPath`/teams/${id}`, { body, ifMatch: etag })).value);
 }
 
 export function printTeam(context: AdminContext, team: Team): void {

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { formatDay, formatMinute, printDone, printFacts, printList } from './print-answers.ts';
 
@@ -16,7 +16,7 @@ interface AdminToken {
   madeAt?: string;
 }
 
-export function tokensCommand(run: RunAdminCommand): Command {
+export function createTokensCommand(run: RunAdminCommand): Command {
   const command = new Command('tokens').description('manage admin tokens, with which programs use the Admin API');
   addCommand(command, 'create', 'create an admin token and print it, once')
     .requiredOption('--name <name>', 'name of the token')
@@ -64,7 +64,7 @@ export function tokensCommand(run: RunAdminCommand): Command {
     .argument('<token>', 'id of the token')
     .action((id: string, options: AdminOptions) =>
       run(options, async (context) => {
-        await context.client.send('DELETE', pathOf`/tokens/${id}`);
+        await context.client.send('DELETE', buildPath`/tokens/${id}`);
         printDone(context, { id, revoked: true }, `The admin token ${id} is revoked.`);
       }),
     );
@@ -72,7 +72,7 @@ export function tokensCommand(run: RunAdminCommand): Command {
 }
 
 function readScopes(text: string): string[] {
-  const scopes = text.split(',').map((each) => each.trim());
-  if (scopes.every((scope) => adminScopes.some((each) => each === scope))) return scopes;
+  const scopes = text.split(',').map((scope) => scope.trim());
+  if (scopes.every((scope) => adminScopes.some((adminScope) => adminScope === scope))) return scopes;
   throw new InvalidArgumentError(`must be some of ${adminScopes.join(', ')}.`);
 }

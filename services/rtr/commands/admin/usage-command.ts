@@ -28,20 +28,24 @@ interface Refusals extends Period {
 type RefusalOptions = ReportOptions & { code?: string };
 type ExportOptions = UsageOptions & FileOptions;
 
-const days = 'the last 30 days without it';
+const defaultPeriod = 'default: the last 30 days';
 
-const reportSteps = 'the steps that --json contains; hours are kept for eight days, by model, key, team and user';
+const reportSteps =
+  'length of the steps in the output of --json; hours are kept for eight days, by model, key, team and user';
 
-export function usageCommand(run: RunAdminCommand): Command {
+export function createUsageCommand(run: RunAdminCommand): Command {
   const command = new Command('usage').description('see what was used, and what was refused');
   withFilters(
-    withSpan(addCommand(command, 'report', 'sum up requests, tokens and cost'), `${days}, with hours the last 24`),
+    withSpan(
+      addCommand(command, 'report', 'sum up requests, tokens and cost'),
+      `${defaultPeriod}, or the last 24 hours with --step hour`,
+    ),
   )
     .addOption(new Option('--by <fact>', 'what to sum up by').choices(usageGroups).default('model'))
     .addOption(new Option('--step <step>', reportSteps).choices(['hour', 'day', 'month']).default('day'))
     .action((options: ReportOptions) => run(options, (context) => showReport(context, options)));
   withOutcome(
-    withFilters(withSpan(addCommand(command, 'requests', 'list single requests, newest first'), 'any time without it')),
+    withFilters(withSpan(addCommand(command, 'requests', 'list single requests, newest first'), 'default: any time')),
   )
     .option('--code <code>', 'only requests that failed with this code of the error table')
     .option('--id <id>', 'only the requests with this id, which x-request-id contains; other options are ignored')
@@ -55,7 +59,9 @@ export function usageCommand(run: RunAdminCommand): Command {
     .addOption(new Option('--span <span>', 'until now').choices(['1h', '24h', '7d']).default('24h'))
     .action((options: OverviewOptions) => run(options, (context) => showOverview(context, options)));
   withOutcome(
-    withFilters(withSpan(addCommand(command, 'export', 'write single requests as a file, oldest first'), days)),
+    withFilters(
+      withSpan(addCommand(command, 'export', 'write single requests as a file, oldest first'), defaultPeriod),
+    ),
   )
     .addOption(createFormatOption())
     .option('--out <file>', 'path of the file; the standard output without it')
@@ -70,11 +76,16 @@ export function usageCommand(run: RunAdminCommand): Command {
       }),
     );
   withOwners(
-    withSpan(addCommand(command, 'refusals', 'count requests that were refused before a worker got them'), days),
+    withSpan(
+      addCommand(command, 'refusals', 'count requests that were refused before a worker got them'),
+      defaultPeriod,
+    ),
   )
     .option('--code <code>', 'only requests that were refused with this code of the error table')
     .addOption(new Option('--by <fact>', 'what to count by').choices(refusalGroups).default('code'))
-    .addOption(new Option('--step <step>', 'the steps that --json contains').choices(refusalSteps).default('day'))
+    .addOption(
+      new Option('--step <step>', 'length of the steps in the output of --json').choices(refusalSteps).default('day'),
+    )
     .action((options: RefusalOptions) => run(options, (context) => showRefusals(context, options)));
   return command;
 }
@@ -90,12 +101,12 @@ async function showRefusals(context: AdminContext, options: RefusalOptions): Pro
   const { client, print, json } = context;
   const { by, step, code } = options;
   const query = { ...readPeriod(options), by, step, code, ...(await readFilter(client, options)) };
-  const found = await client.get<Refusals>('/usage/refusals', query);
-  if (json) return print(JSON.stringify(found));
-  await printList(context, [...found.groups, { id: '', name: 'all', count: found.total }], {
+  const refusals = await client.get<Refusals>('/usage/refusals', query);
+  if (json) return print(JSON.stringify(refusals));
+  await printList(context, [...refusals.groups, { id: '', name: 'all', count: refusals.total }], {
     head: [by.toUpperCase(), 'REFUSED'],
     row: ({ name, count }) => [name, count],
     none: '',
   });
-  print(formatPeriod(found));
+  print(formatPeriod(refusals));
 }

@@ -22,14 +22,14 @@ export interface UsageOptions extends AdminOptions {
   recorded?: boolean;
 }
 
-export function withSpan(command: Command, from: string): Command {
+export function withSpan(command: Command, defaultFrom: string): Command {
   return command
     .option(
       '--from <time>',
-      `beginning of the period: a date, or a number of hours or days until now, such as 7d; ${from}`,
+      `beginning of the period: a date, or a number of hours or days until now, such as 7d; ${defaultFrom}`,
       (text) => readPastTime(text),
     )
-    .option('--to <time>', 'end of the period, written likewise; now without it', (text) => readPastTime(text));
+    .option('--to <time>', 'end of the period, in the same form; default: now', (text) => readPastTime(text));
 }
 
 /** Adds the options that filter requests by owner, model, tier and purpose. */
@@ -49,18 +49,18 @@ export function withOwners(command: Command): Command {
 
 /**
  * Returns the period that was given as options.
- * @param name length of the period if no beginning was given
+ * @param defaultPeriod length of the period if no beginning was given
  */
-export function readPeriod({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
-  return { from: from ?? computeNamedPeriod(name, to - 1).from, to };
+export function readPeriod({ from, to = Date.now() }: UsageOptions, defaultPeriod: NamedPeriod = '30d'): Period {
+  return { from: from ?? computeNamedPeriod(defaultPeriod, to - 1).from, to };
 }
 
-/** Returns a sentence about the period whose requests are summed up, in UTC. */
+/** Describes the period of a report in one sentence, in UTC. */
 export function formatPeriod({ from, to }: Period): string {
   return `Requests that began from ${formatMinute(from)} to ${formatMinute(to)} (UTC).`;
 }
 
-/** Returns the filters that were given as options. Names of people and teams are replaced by their ids. */
+/** Returns the filters that were given as options. Replaces names of people and teams with ids. */
 export async function readFilter(client: AdminClient, options: UsageOptions): Promise<Query> {
   const { model, key, team, user, tier, purpose, outcome, recorded } = options;
   return {

@@ -25,9 +25,9 @@ export type ReportOptions = UsageOptions & { step: string; by: string };
 export async function showReport(context: AdminContext, options: ReportOptions): Promise<void> {
   const { client, print, json } = context;
   const { by, step } = options;
-  const found = step === 'hour' ? await readHours(client, options) : await readDays(client, options);
-  if (json) return print(JSON.stringify(found));
-  const { groups, totals = computeSum(found.groups) } = found;
+  const report = step === 'hour' ? await readHours(client, options) : await readDays(client, options);
+  if (json) return print(JSON.stringify(report));
+  const { groups, totals = computeSum(report.groups) } = report;
   // Several keys, people or teams may have the same name.
   const hasIds = ['key', 'user', 'team'].includes(by);
   await printList(context, [...groups, { id: '', name: 'all', totals }], {
@@ -38,7 +38,7 @@ export async function showReport(context: AdminContext, options: ReportOptions):
     },
     none: '',
   });
-  print(formatPeriod(found));
+  print(formatPeriod(report));
 }
 
 async function readDays(client: AdminClient, options: ReportOptions): Promise<Report> {
@@ -47,13 +47,13 @@ async function readDays(client: AdminClient, options: ReportOptions): Promise<Re
 }
 
 /**
- * Reads the sums of hours, which are stored by model, and by key with the owner of the key.
- * @throws RouterError `invalid_request` for a filter that the sums of hours do not have
+ * Reads hourly sums, which are stored by model, and by key with the owner of the key.
+ * @throws RouterError `invalid_request` for a filter by model, tier or purpose
  */
 async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
   const { by, model, tier, purpose } = options;
   if (model !== undefined || tier !== undefined || purpose !== undefined)
-    throw new RouterError('invalid_request', 'Hours can be narrowed by key, team and person alone.');
+    throw new RouterError('invalid_request', 'A report by hours has filters only for key, team and person.');
   return client.get<Report>('/usage/hours', {
     ...readPeriod(options, '24h'),
     by,

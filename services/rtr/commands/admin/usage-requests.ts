@@ -26,17 +26,17 @@ const pageSize = 200;
 /** `rtr usage requests`: lists single requests, newest first. */
 export async function listRequests(context: AdminContext, options: RequestOptions): Promise<void> {
   const { client } = context;
-  const found =
+  const requests =
     options.id === undefined
       ? readRequests(client, options)
       : await client.get<UsageRequest[]>(`/usage/requests/${encodeURIComponent(options.id)}`);
-  await printList(context, found, {
+  await printList(context, requests, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'TIER', 'OUTCOME', 'MS', 'INPUT', 'OUTPUT', 'DOLLARS'],
     row: ({ at, id, owner, key, asked, model = asked, tier = '-', outcome, code, ...counts }) => {
       const { totalMs, promptTokens, completionTokens, cost } = counts;
-      const ended = code === undefined ? outcome : `${outcome}: ${code}`;
-      const used = [Math.round(totalMs), promptTokens, completionTokens, Number(cost.toFixed(6))];
-      return [formatMinute(at), id, owner?.name ?? '-', key.name, model, tier, ended, ...used];
+      const outcomeText = code === undefined ? outcome : `${outcome}: ${code}`;
+      const amounts = [Math.round(totalMs), promptTokens, completionTokens, Number(cost.toFixed(6))];
+      return [formatMinute(at), id, owner?.name ?? '-', key.name, model, tier, outcomeText, ...amounts];
     },
     none: 'There are no such requests.',
   });

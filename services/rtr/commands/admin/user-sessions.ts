@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findPerson } from './find-party.ts';
 import { formatMinute, printDone, printList } from './print-answers.ts';
@@ -32,7 +32,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
-        const { value } = await context.client.send<{ link: string }>('POST', pathOf`/users/${id}/password-link`);
+        const { value } = await context.client.send<{ link: string }>('POST', buildPath`/users/${id}/password-link`);
         printDone(
           context,
           { id, email, ...value },
@@ -70,7 +70,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id } = await findPerson(context.client, user);
-        await printList(context, context.client.list<Session>(pathOf`/users/${id}/sessions`), {
+        await printList(context, context.client.list<Session>(buildPath`/users/${id}/sessions`), {
           head: ['ID', 'STARTED (UTC)', 'USED', 'ADDRESS', 'BROWSER'],
           row: (session) => {
             const { startedAt, usedAt, address = '-', browser } = session;
@@ -86,20 +86,20 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     .action((user: string, session: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
-        await context.client.send('DELETE', pathOf`/users/${id}/sessions/${session}`);
+        await context.client.send('DELETE', buildPath`/users/${id}/sessions/${session}`);
         printDone(context, { id, session, ended: true }, `The session ${session} of ${email} is ended.`);
       }),
     );
 }
 
-/** Sends a request about a person that the router answers without content. Returns the person. */
+/** Sends a request for a person, to which the router answers without content. Returns the person. */
 async function sendForPerson(
   { client }: AdminContext,
   user: string,
   method: 'POST' | 'DELETE',
-  what: string,
+  action: string,
 ): Promise<{ id: string; email: string }> {
   const { id, email } = await findPerson(client, user);
-  await client.send(method, `${pathOf`/users/${id}`}/${what}`);
+  await client.send(method, `${buildPath`/users/${id}`}/${action}`);
   return { id, email };
 }

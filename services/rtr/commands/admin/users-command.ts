@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { userRoles } from '#shared/accounts/people/user.ts';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import type { Person } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findPerson, findReceiver } from './find-party.ts';
@@ -11,7 +11,7 @@ import { addSessionCommands } from './user-sessions.ts';
 
 type UserSettings = PartySettings & AdminOptions & { role?: string };
 
-export function usersCommand(run: RunAdminCommand): Command {
+export function createUsersCommand(run: RunAdminCommand): Command {
   const command = new Command('users').description('manage who has an account');
   addCommand(command, 'list', 'list everybody who has an account').action((options: AdminOptions) =>
     run(options, (context) =>
@@ -33,13 +33,13 @@ export function usersCommand(run: RunAdminCommand): Command {
   withPartySettings(addCommand(command, 'create', 'make an account for somebody who signs in later'))
     .argument('<address>', 'email address of the person')
     .option('--name <name>', 'name of the person; the part of the address before the @ without it')
-    .addOption(roleOption())
+    .addOption(createRoleOption())
     .action((email: string, options: UserSettings & { name?: string }) =>
       run(options, (context) => createUser(context, email, options)),
     );
   withPartySettings(addCommand(command, 'set', 'change the role, limits, weight or ceiling of a person, or block them'))
     .argument(...personArgument)
-    .addOption(roleOption())
+    .addOption(createRoleOption())
     .addOption(new Option('--block', 'refuse the person and their keys').conflicts('unblock'))
     .option('--unblock', 'let a blocked person in again')
     .action((user: string, options: UserSettings & { block?: true; unblock?: true }) =>
@@ -48,7 +48,7 @@ export function usersCommand(run: RunAdminCommand): Command {
   addCommand(
     command,
     'rename',
-    'change the name or address of a person; a new address ends their sessions, the present address is confirmed',
+    'change the name or address of a person; a new address ends their sessions; the current address is marked as confirmed',
   )
     .argument(...personArgument)
     .option('--name <name>', 'the new name')
@@ -57,7 +57,7 @@ export function usersCommand(run: RunAdminCommand): Command {
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
         const body = { name: options.name, email: options.email };
-        await context.client.send('PATCH', pathOf`/users/${id}/profile`, { body });
+        await context.client.send('PATCH', buildPath`/users/${id}/profile`, { body });
         printDone(context, { id, ...body }, `${email} is changed.`);
       }),
     );
@@ -66,7 +66,7 @@ export function usersCommand(run: RunAdminCommand): Command {
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
         const { id, email } = await findPerson(context.client, user);
-        await context.client.send('DELETE', pathOf`/users/${id}`);
+        await context.client.send('DELETE', buildPath`/users/${id}`);
         printDone(context, { id, email, deleted: true }, `${email} is deleted, with all that was theirs.`);
       }),
     );
@@ -74,7 +74,7 @@ export function usersCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-function roleOption(): Option {
+function createRoleOption(): Option {
   return new Option('--role <role>', 'role of the person').choices(userRoles);
 }
 
@@ -97,10 +97,10 @@ async function setUser(
   const { client } = context;
   const onlyBlocks = block && !role && Object.keys(readPartyChange({ limits: {}, ceiling: {} }, options)).length === 0;
   const { id } = await (onlyBlocks ? findPerson : findReceiver)(client, user);
-  const { value: current, etag } = await client.send<Person>('GET', pathOf`/users/${id}`);
+  const { value: current, etag } = await client.send<Person>('GET', buildPath`/users/${id}`);
   const blocked = block ? true : unblock ? false : undefined;
   const body = { role, blocked, ...readPartyChange(current, options) };
-  const { value } = await client.send<Person>('PATCH', pathOf`/users/${id}`, { body, ifMatch: etag });
+  const { value } = await client.send<Person>('PATCH', buildPath`/users/${id}`, { body, ifMatch: etag });
   printPerson(context, value);
 }
 

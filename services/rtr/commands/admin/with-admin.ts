@@ -34,29 +34,29 @@ export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
   command: (context: AdminContext) => Promise<unknown>,
 ): Promise<void> {
-  const named = readNamedRouter(config, options) ?? findOwnRouter(config, folder).url;
+  const namedUrl = readNamedRouter(config, options) ?? findOwnRouter(config, folder).url;
   const json = options.json ?? false;
-  const adminToken = readGivenToken(config, options);
+  const adminToken = readAdminToken(config, options);
   if (adminToken !== undefined) {
     const token = () => Promise.resolve(adminToken);
-    const client = new AdminClient({ url: named, token, unknownTokenMessage: refusedTokenMessage(named) });
+    const client = new AdminClient({ url: namedUrl, token, unknownTokenMessage: formatRefusedToken(namedUrl) });
     await command({ client, json, ...others });
     return;
   }
-  const url = requireLoopbackAddress(named, config, folder);
+  const url = requireLoopbackAddress(namedUrl, config, folder);
   const { REDIS_URL } = requireStoreAddress(config, folder);
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
     const token = new CommandLineToken(openAccounts(redis, `${config.RTR_PREFIX}:`).adminTokens);
-    const unknownToken =
+    const unknownTokenMessage =
       `The router at ${url} does not use the account store at ${redisHosts(REDIS_URL)}, in which rtr makes a token ` +
       'for each command: set RTR_ADMIN_TOKEN to an admin token of the router.';
-    // The global dispatcher may use a proxy of the environment, which would see the token.
+    // The global dispatcher may use a proxy from the environment, which would see the token.
     const dispatcher = new Agent();
     const client = new AdminClient({
       url,
       token: () => token.current(),
-      unknownTokenMessage: unknownToken,
+      unknownTokenMessage,
       dispatcher,
     });
     try {
@@ -71,15 +71,16 @@ export async function withAdmin(
  * Returns the admin token that the user has set; undefined if the user has set none. The token in `RTR_ADMIN_TOKEN` is only for the router
  * in `RTR_URL`.
  * @throws RouterError for a file that cannot be read
- * @throws UpError for the token in `RTR_ADMIN_TOKEN` together with a router other than that of `RTR_URL`
+ * @throws UpError for the token in `RTR_ADMIN_TOKEN` if the user names another router than `RTR_URL`
  */
-export function readGivenToken(
+export function readAdminToken(
   { RTR_ADMIN_TOKEN, RTR_URL }: Pick<AdminConfig, 'RTR_ADMIN_TOKEN' | 'RTR_URL'>,
   { router, tokenFile }: AdminOptions,
 ): string | undefined {
   if (tokenFile === undefined) {
-    const isOther = router !== undefined && RTR_URL !== undefined && new URL(router).origin !== new URL(RTR_URL).origin;
-    if (RTR_ADMIN_TOKEN === undefined || !isOther) return RTR_ADMIN_TOKEN;
+    const isOtherRouter =
+      router !== undefined && RTR_URL !== undefined && new URL(router).origin !== new URL(RTR_URL).origin;
+    if (RTR_ADMIN_TOKEN === undefined || !isOtherRouter) return RTR_ADMIN_TOKEN;
     throw new UpError(
       `RTR_ADMIN_TOKEN is for the router at ${RTR_URL}: name a file with an admin token of the router at ${router} with --token-file.`,
     );
@@ -98,29 +99,28 @@ export function readGivenToken(
 export function readNamedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
   const url = router ?? config.RTR_URL;
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
-  throw new UpError(`${url} is no http or https address.`);
+  throw new UpError(`${url} is not an http or https address.`);
 }
 
 /**
- * Returns the address to which a token of an account store may be sent. Another program at that address could use the token against the
- * store, so the address must be one of the loopback interface. For the store of this folder's cluster, it must be the address with which
- * the cluster was started, whatever the environment says. For a store that `REDIS_URL` names, it must be the address that the settings
- * name.
+ * Returns the address to which a token of the account store may be sent. A foreign program at the address could misuse the token, so the
+ * address must belong to the loopback interface. If `REDIS_URL` names the store, the address is the router's address in the settings. For
+ * the store of this folder's cluster, it is the address with which the cluster was started, even if the environment names another.
  * @throws UpError for another router
  */
-function requireLoopbackAddress(named: string, config: AdminConfig, folder: string): string {
-  const ownAddress = config.REDIS_URL === undefined ? findStartedRouter(folder) : named;
-  if (ownAddress !== undefined && isLoopback(ownAddress) && isSameRouter(named, ownAddress)) return ownAddress;
-  // If the address is one of this machine, the lack of a store is reported rather than the wrong router.
-  if (isLoopback(named)) requireStoreAddress(config, folder);
-  const where =
-    ownAddress === undefined || ownAddress === named
+function requireLoopbackAddress(namedUrl: string, config: AdminConfig, folder: string): string {
+  const ownAddress = config.REDIS_URL === undefined ? findStartedRouter(folder) : namedUrl;
+  if (ownAddress !== undefined && isLoopback(ownAddress) && isSameRouter(namedUrl, ownAddress)) return ownAddress;
+  // For an address of this machine, a missing store is reported instead of a wrong address.
+  if (isLoopback(namedUrl)) requireStoreAddress(config, folder);
+  const startedAtHint =
+    ownAddress === undefined || ownAddress === namedUrl
       ? ''
       : ` It was started at ${ownAddress}: are RTR_URL, HOST and PORT right?`;
   throw new UpError(
-    `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${named}, which is made in the console under ` +
+    `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${namedUrl}, which is made in the console under ` +
       'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone, ' +
-      `at an address of the loopback interface.${where}`,
+      `at an address of the loopback interface.${startedAtHint}`,
   );
 }
 
@@ -135,7 +135,7 @@ function requireStoreAddress(config: AdminConfig, folder: string): { REDIS_URL: 
   }
 }
 
-function refusedTokenMessage(url: string): string {
+function formatRefusedToken(url: string): string {
   return (
     `The router at ${url} refuses the admin token: it is unknown, revoked or expired. Make one in the console under ` +
     'Account, or with rtr tokens create where the router runs.'

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { pathOf } from './admin-client.ts';
+import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { formatMinute, printDone, printList } from './print-answers.ts';
 
@@ -46,15 +46,15 @@ interface Model {
   }[];
 }
 
-export function workersCommand(run: RunAdminCommand): Command {
+export function createWorkersCommand(run: RunAdminCommand): Command {
   const command = new Command('workers').description('see the workers that are connected, drain and undrain them');
   addCommand(command, 'list', 'list the workers that are connected').action((options: AdminOptions) =>
     run(options, (context) =>
       printList(context, context.client.list<Worker>('/workers'), {
         head: ['ID', 'TIER', 'POOL', 'STATE', 'BUSY', 'VERSION', 'SERVES'],
         row: ({ id, tier, pool, state, safeToStop, busy, slots, version, models, tools }) => {
-          const shown = safeToStop ? 'drained' : state;
-          return [id, tier, pool, shown, `${busy} of ${slots}`, version, [...models, ...tools].join(', ')];
+          const displayedState = safeToStop ? 'drained' : state;
+          return [id, tier, pool, displayedState, `${busy} of ${slots}`, version, [...models, ...tools].join(', ')];
         },
         none: 'No worker is connected.',
       }),
@@ -66,28 +66,28 @@ export function workersCommand(run: RunAdminCommand): Command {
         printList(context, await context.client.get<GoneWorker[]>('/workers/gone'), {
           head: ['ID', 'TIER', 'HOST', 'GONE AT (UTC)', 'WHY', 'JOBS', 'SERVED'],
           row: ({ id, tier, host = '-', goneAt, why, jobs, isBack, serves, servedNames }) => {
-            const more = servedNames - serves.length;
-            const models = serves.join(', ') + (more > 0 ? ` and ${more} more` : '');
+            const hiddenCount = servedNames - serves.length;
+            const models = serves.join(', ') + (hiddenCount > 0 ? ` and ${hiddenCount} more` : '');
             return [id, tier, host, formatMinute(goneAt), isBack ? `${why}, back` : why, jobs, models];
           },
           none: 'No worker has gone.',
         }),
       ),
   );
-  for (const [name, does, outcome] of [
+  for (const [name, description, outcome] of [
     ['drain', 'let a worker finish its jobs and take no new jobs', 'finishes its jobs and takes no new ones'],
     ['undrain', 'let a drained worker take jobs again', 'takes jobs again'],
   ] as const) {
-    addCommand(command, name, does)
+    addCommand(command, name, description)
       .argument('<worker>', 'id of the worker')
       .action((id: string, options: AdminOptions) =>
         run(options, async (context) => {
-          const { value } = await context.client.send<Worker>('POST', `${pathOf`/workers/${id}`}/${name}`);
+          const { value } = await context.client.send<Worker>('POST', `${buildPath`/workers/${id}`}/${name}`);
           const { state, busy, slots, safeToStop, lastFor } = value;
-          const rest = safeToStop
+          const stateText = safeToStop
             ? 'it has no job left and can be stopped'
             : `it is ${state}, with ${busy} of ${slots} busy`;
-          printDone(context, value, `${id} ${outcome}: ${rest}.`);
+          printDone(context, value, `${id} ${outcome}: ${stateText}.`);
           if (name === 'drain' && lastFor && !context.json) {
             context.print(
               `Warning: no other worker takes requests for ${lastFor.join(', ')}. They wait, and fail in the end.`,
@@ -100,7 +100,7 @@ export function workersCommand(run: RunAdminCommand): Command {
 }
 
 /** Creates `rtr models …`, which shows the model names that clients can request. */
-export function modelsCommand(run: RunAdminCommand): Command {
+export function createModelsCommand(run: RunAdminCommand): Command {
   const command = new Command('models').description('see the model names that clients can request');
   addCommand(
     command,
@@ -112,23 +112,23 @@ export function modelsCommand(run: RunAdminCommand): Command {
         head: ['NAME', 'KIND', 'CONTEXT', 'SERVED BY', 'DOLLARS', 'SPEED', 'OPERATIONS'],
         row: ({ id, kind, contextWindow = '-', servedBy, operations }) => {
           const by = servedBy.map(({ tier, workers }) => `${tier} (${workers})`).join(', ') || 'nobody';
-          const cost = servedBy.flatMap(listPrices).join(', ') || '-';
-          const speed = servedBy.flatMap(listSpeeds).join(', ') || '-';
+          const cost = servedBy.flatMap(formatPrices).join(', ') || '-';
+          const speed = servedBy.flatMap(formatSpeeds).join(', ') || '-';
           return [id, kind, contextWindow, by, cost, speed, operations.join(', ')];
         },
-        none: 'There is nothing to ask for.',
+        none: 'There are no models.',
       }),
     ),
   );
   return command;
 }
 
-/** Returns the price of a model on one tier, in dollars per million tokens, as a list of one text; empty if nothing is known about it. */
-function listPrices({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
+/** Returns a list with the price of a model on one tier, in dollars per million tokens; empty if the router reports nothing about it. */
+function formatPrices({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
   if (price) return [`input=${price.input} output=${price.output}`];
   return unpriced.length > 0 ? ['unpriced'] : [];
 }
 
-function listSpeeds({ speed }: Model['servedBy'][number]): string[] {
+function formatSpeeds({ speed }: Model['servedBy'][number]): string[] {
   return speed ? [`${speed.tokensPerSecond} tokens/s after ${speed.firstTokenMs} ms`] : [];
 }

@@ -1,4 +1,4 @@
-/** The fields of a batch in the API that the commands read. Times are in seconds since 1970. */
+/** A batch in the API, with the fields that the commands read. Times are in seconds since 1970. */
 export interface BatchObject {
   id: string;
   endpoint: string;

@@ -8,9 +8,9 @@ import { listBatches } from './list-batches.ts';
 import { submitBatch } from './submit-batch.ts';
 import { watchBatch } from './watch-batch.ts';
 
-export function batchesCommand(run: RunClientCommand): Command {
+export function createBatchesCommand(run: RunClientCommand): Command {
   const command = new Command('batches').description(
-    "have many requests served without waiting for them, with the key in RTR_KEY at RTR_URL's router",
+    'run many requests in the background; uses the key in RTR_KEY and the router at RTR_URL',
   );
   const json = new Option('--json', 'print JSON instead of sentences');
   const batch = 'id of the batch';

@@ -9,10 +9,10 @@ import { standardStream, findWriteTarget, type WriteTarget } from '../client/wri
 import { toPathSegment } from '../path-segment.ts';
 import { isOver, type BatchObject } from './batch-object.ts';
 
-const sideNames = { output: 'Answers', errors: 'Errors' } as const;
+const resultNames = { output: 'Answers', errors: 'Errors' } as const;
 
-interface Side {
-  side: 'output' | 'errors';
+interface ResultFile {
+  kind: 'output' | 'errors';
   file: string;
 }
 
@@ -31,16 +31,20 @@ export async function downloadBatch(
   const batch = await client.call<BatchObject>('GET', `/batches/${toPathSegment(id)}`);
   if (!isOver(batch)) throw new RouterError('invalid_request', `Batch ${id} is not over yet: it is ${batch.status}.`);
   const { output_file_id: output, error_file_id: errors } = batch;
-  const sides: Side[] = [];
-  if (output !== null) sides.push({ side: 'output', file: output });
-  if (errors !== null) sides.push({ side: 'errors', file: errors });
-  if (sides.length === 0) throw new RouterError('invalid_request', `Batch ${id} has no results.`);
-  if (out === standardStream) await printResults(context, batch.id, sides);
-  else await writeResults(context, batch.id, sides, { out, force });
+  const results: ResultFile[] = [];
+  if (output !== null) results.push({ kind: 'output', file: output });
+  if (errors !== null) results.push({ kind: 'errors', file: errors });
+  if (results.length === 0) throw new RouterError('invalid_request', `Batch ${id} has no results.`);
+  if (out === standardStream) await printResults(context, batch.id, results);
+  else await writeResults(context, batch.id, results, { out, force });
 }
 
-async function printResults({ client, print }: ClientContext, id: string, sides: readonly Side[]): Promise<void> {
-  await eachSide(id, sides, async ({ file }) => {
+async function printResults(
+  { client, print }: ClientContext,
+  id: string,
+  results: readonly ResultFile[],
+): Promise<void> {
+  await forEachResult(id, results, async ({ file }) => {
     const { content } = await client.open(`/files/${toPathSegment(file)}/content`);
     for await (const { bytes } of readLines(readContent(file, content), Infinity)) print(bytes.toString());
   });
@@ -49,7 +53,7 @@ async function printResults({ client, print }: ClientContext, id: string, sides:
 async function writeResults(
   context: ClientContext,
   id: string,
-  sides: readonly Side[],
+  results: readonly ResultFile[],
   { out, force }: { out: string; force: boolean },
 ): Promise<void> {
   const { print, json } = context;
@@ -57,20 +61,20 @@ async function writeResults(
     throw toLocalFileError(out, error);
   });
   const hint = 'name another folder with --out, or replace it with --force.';
-  // Both paths are checked before anything is downloaded, because one file alone would look like all results.
-  const targets = new Map<Side, { path: string; target: WriteTarget }>();
-  for (const side of sides) {
-    const path = join(out, `${id}_${side.side}.jsonl`);
-    targets.set(side, { path, target: await findWriteTarget(path, { force, hint }) });
+  // Both paths are checked before the first download, because one file alone would look like all results.
+  const targets = new Map<ResultFile, { path: string; target: WriteTarget }>();
+  for (const result of results) {
+    const path = join(out, `${id}_${result.kind}.jsonl`);
+    targets.set(result, { path, target: await findWriteTarget(path, { force, hint }) });
   }
-  const written: Partial<Record<Side['side'], string>> = {};
+  const written: Partial<Record<ResultFile['kind'], string>> = {};
   try {
-    await eachSide(id, sides, async (side) => {
-      const found = targets.get(side);
-      if (!found) return;
-      await fetchFile(context, side.file, found.target);
-      written[side.side] = found.path;
-      if (!json) print(`${sideNames[side.side]}: ${found.path}`);
+    await forEachResult(id, results, async (result) => {
+      const destination = targets.get(result);
+      if (!destination) return;
+      await fetchFile(context, result.file, destination.target);
+      written[result.kind] = destination.path;
+      if (!json) print(`${resultNames[result.kind]}: ${destination.path}`);
     });
   } finally {
     if (json && Object.keys(written).length > 0) print(JSON.stringify(written));
@@ -78,20 +82,24 @@ async function writeResults(
 }
 
 /**
- * Calls `take` for each side, even if the file of another side is gone.
+ * Calls `take` for each result file, even if another result file is gone.
  * @throws RouterError `not_found` that names all files that are gone
  */
-async function eachSide(id: string, sides: readonly Side[], take: (side: Side) => Promise<void>): Promise<void> {
-  const gone: Side[] = [];
-  for (const side of sides) {
+async function forEachResult(
+  id: string,
+  results: readonly ResultFile[],
+  take: (result: ResultFile) => Promise<void>,
+): Promise<void> {
+  const gone: ResultFile[] = [];
+  for (const result of results) {
     try {
-      await take(side);
+      await take(result);
     } catch (error) {
       if (!(error instanceof CallError && error.status === 404)) throw error;
-      gone.push(side);
+      gone.push(result);
     }
   }
   if (gone.length === 0) return;
-  const files = gone.map(({ side, file }) => `${file} (${sideNames[side].toLowerCase()})`).join(' and ');
+  const files = gone.map(({ kind, file }) => `${file} (${resultNames[kind].toLowerCase()})`).join(' and ');
   throw new RouterError('not_found', `Results of batch ${id} were deleted: ${files}.`);
 }

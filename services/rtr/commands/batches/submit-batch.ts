@@ -10,7 +10,7 @@ import { watchBatch } from './watch-batch.ts';
 
 /**
  * `rtr batches submit <file> [--window <hours>] [--watch]`: uploads a file of requests and creates a batch of them.
- * @throws RouterError `invalid_request` for a file that cannot be read, or whose first non-blank line is not a request
+ * @throws RouterError `invalid_request` for a file that cannot be read, or if its first non-blank line is not a request
  * @throws CallError
  */
 export async function submitBatch(
@@ -37,7 +37,9 @@ export async function submitBatch(
   if (watch) await watchBatch(context, batch.id);
 }
 
-/** Returns the endpoint of the first request, which all requests must have. Errors number the lines of the file as the router does. */
+/**
+ * Returns the endpoint of the first request. All requests of a batch must have the same endpoint. Errors count lines as the router does.
+ */
 async function readEndpoint({ path, displayName }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {
@@ -45,7 +47,7 @@ async function readEndpoint({ path, displayName }: LocalInput): Promise<string> 
       const endpoint = readUrl(bytes.toString());
       if (endpoint !== undefined) return endpoint;
       const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
-      const message = `Line ${number} of ${displayName} is no request. Each line must be like ${example}.`;
+      const message = `Line ${number} of ${displayName} is not a request. Each line must look like ${example}.`;
       throw new RouterError('invalid_request', message);
     }
   } catch (error) {

@@ -7,7 +7,7 @@ import type { CallError } from '../client/call-error.ts';
 import { toPathSegment } from '../path-segment.ts';
 import { countDone, isOver, type BatchObject, type BatchStatus } from './batch-object.ts';
 
-/** Milliseconds between two requests for the state of a batch. */
+/** Milliseconds between two requests for the state of the batch. */
 const pollMs = 2_000;
 
 /** Maximum number of input mistakes that are shown. */
@@ -33,18 +33,18 @@ export async function watchBatch(
   const { client, bar, print, json } = context;
   let rate: ProgressRate | undefined;
   let share = 0;
-  let printed = '';
-  const ask = (): Promise<BatchObject> => client.call('GET', `/batches/${toPathSegment(id)}`);
+  let lastPrinted = '';
+  const fetchBatch = (): Promise<BatchObject> => client.call('GET', `/batches/${toPathSegment(id)}`);
   const onFailure = ({ message }: CallError): void => bar.show(share, message, message);
   try {
     for (;;) {
-      const batch = await retryWhileUnavailable(ask, { pauseMs: everyMs, onFailure });
+      const batch = await retryWhileUnavailable(fetchBatch, { pauseMs: everyMs, onFailure });
       const text = JSON.stringify(batch);
-      if (json && text !== printed) {
+      if (json && text !== lastPrinted) {
         bar.end();
         print(text);
       }
-      printed = text;
+      lastPrinted = text;
       if (isOver(batch)) {
         bar.end();
         const outcome = formatOutcome(batch);

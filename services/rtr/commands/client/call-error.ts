@@ -1,13 +1,13 @@
 interface CallErrorDetails extends ErrorOptions {
   code?: string | undefined;
-  /** Name of the wrong input. */
+  /** Name of the invalid field or parameter. */
   field?: string | undefined;
 }
 
 /** Thrown when the router refuses a request, or does not answer. The message is written for the user. */
 export class CallError extends Error {
   override name = 'CallError';
-  /** The HTTP status, even if another server than the router has answered; 0 if no answer came. */
+  /** The HTTP status, which may come from a server other than the router; 0 if no answer came. */
   readonly status: number;
   readonly code: string | undefined;
   readonly field: string | undefined;

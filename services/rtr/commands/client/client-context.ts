@@ -21,7 +21,7 @@ export type RunClientCommand = (
   command: (context: ClientContext) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Milliseconds after the first try until a request is no longer repeated. A router that restarts is back sooner. */
+/** Milliseconds for which a failing request is repeated. A restarting router is back sooner. */
 const retryForMs = 120_000;
 /** Milliseconds between two tries. */
 const retryEveryMs = 2_000;
@@ -29,7 +29,7 @@ const retryEveryMs = 2_000;
 export interface RetryOptions {
   /** Milliseconds between two tries. */
   pauseMs?: number;
-  /** Called with each failure after which the request will be repeated. */
+  /** Called with each failure before the request is repeated. */
   onFailure?: (failure: CallError) => void;
 }
 
@@ -38,13 +38,13 @@ export interface RetryOptions {
  * @throws CallError with the last failure
  */
 export async function retryWhileUnavailable<Answer>(
-  ask: () => Promise<Answer>,
+  send: () => Promise<Answer>,
   { pauseMs = retryEveryMs, onFailure }: RetryOptions = {},
 ): Promise<Answer> {
   const deadline = performance.now() + retryForMs;
   for (;;) {
     try {
-      return await ask();
+      return await send();
     } catch (error) {
       if (!(error instanceof CallError && error.mayBeTemporary) || performance.now() > deadline) throw error;
       onFailure?.(error);
@@ -53,14 +53,14 @@ export async function retryWhileUnavailable<Answer>(
   }
 }
 
-/** Texts about file system errors, by their code. They continue a sentence that names the file. */
+/** Descriptions of file system errors, by error code. They follow the name of the file in a sentence. */
 const fileErrorTexts: Readonly<Record<string, string>> = {
   ENOENT: 'it is not there',
   EEXIST: 'it is there already',
   EACCES: 'you may not use it',
   EPERM: 'you may not use it',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'what should be its folder is none',
+  ENOTDIR: 'its parent is not a folder',
   ENOSPC: 'there is no room left',
 };
 

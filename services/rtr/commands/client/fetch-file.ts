@@ -21,14 +21,14 @@ export async function fetchFile(
 ): Promise<void> {
   const { bytes, content } = await client.open(`/files/${toPathSegment(id)}/content`);
   const onPiece = (read: number): void => {
-    const of = bytes === undefined ? '' : ` of ${formatBytes(bytes)}`;
-    bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${formatBytes(read)}${of}`);
+    const ofTotal = bytes === undefined ? '' : ` of ${formatBytes(bytes)}`;
+    bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${formatBytes(read)}${ofTotal}`);
   };
   const pieces = readContent(id, content, onPiece);
   try {
     if (target.kind === 'output') await pipeline(pieces, output, { end: false });
-    // The path is opened without flags that create or truncate a file. If the device has gone in the meantime, no file takes its place.
-    else if (target.kind === 'stream') await write(pieces, await open(target.path, constants.O_WRONLY));
+    // The flags do not create a file, so no file replaces a device that has disappeared in the meantime.
+    else if (target.kind === 'stream') await writePieces(pieces, await open(target.path, constants.O_WRONLY));
     else await replaceFile(pieces, target.path);
   } catch (error) {
     throw toLocalFileError(target.path, error);
@@ -37,7 +37,7 @@ export async function fetchFile(
   }
 }
 
-async function write(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promise<void> {
+async function writePieces(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promise<void> {
   await pipeline(pieces, file.createWriteStream());
 }
 
@@ -45,7 +45,7 @@ async function replaceFile(pieces: AsyncIterable<Uint8Array>, path: string): Pro
   const partial = `${path}.${process.pid}.part`;
   const file = await open(partial, 'wx');
   try {
-    await write(pieces, file);
+    await writePieces(pieces, file);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
@@ -55,7 +55,7 @@ async function replaceFile(pieces: AsyncIterable<Uint8Array>, path: string): Pro
 
 /**
  * Yields the content of a file as it arrives.
- * @param onPiece called with the number of bytes that have arrived
+ * @param onPiece called with the number of bytes that have arrived so far
  * @throws CallError if the content is cut off
  */
 export async function* readContent(

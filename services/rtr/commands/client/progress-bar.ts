@@ -4,10 +4,10 @@ const width = 24;
 /** Number of steps into which the progress is divided. Outside a terminal, each step prints a line. */
 const steps = 10;
 
-/** Output for the bar. It is the standard error, so that the standard output gets only the results. */
+/** The output of the bar: the standard error, so that the standard output contains only results. */
 export type BarOutput = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean; columns?: number };
 
-/** A progress bar, which is redrawn on its line in a terminal. Outside a terminal it prints a line for each tenth and for each stage. */
+/** A progress bar. In a terminal, it redraws its line. Elsewhere, it prints a line for each tenth and for each stage. */
 export class ProgressBar {
   readonly #output: BarOutput;
   #isOpen = false;
@@ -21,7 +21,7 @@ export class ProgressBar {
   /**
    * Shows the progress.
    * @param share from 0 to 1; undefined while it is unknown
-   * @param stage what is being done, in any words; outside a terminal, a line is also printed when the stage changes
+   * @param stage name of the current step; outside a terminal, a line is also printed when it changes
    */
   show(share: number | undefined, text: string, stage = ''): void {
     if (this.#output.isTTY !== true) {

@@ -5,18 +5,18 @@ import { CallError } from './call-error.ts';
 import { createUnreachableError } from './unreachable.ts';
 
 /** Milliseconds to wait for the beginning of an answer, or for its next piece. */
-const usualTimeoutMs = 30_000;
-/** Milliseconds to wait for the answer to an upload. They are more, because the router checks the whole file before it answers. */
+const defaultTimeoutMs = 30_000;
+/** Milliseconds to wait for the answer to an upload. Longer, because the router checks the whole file before it answers. */
 const uploadTimeoutMs = 120_000;
 
-/** A body that is sent as it is read. */
+/** A request body that is streamed. */
 export interface SentBody {
   contentType: string;
   bytes: number;
   content: Readable;
 }
 
-/** A body that is read as it arrives. */
+/** Content of an answer that is streamed. */
 export interface ArrivingContent {
   /** Length of the content; undefined if the router does not report it. */
   bytes: number | undefined;
@@ -24,9 +24,10 @@ export interface ArrivingContent {
 }
 
 export interface RouterAddress {
-  /** Address of the router, such as `http://127.0.0.1:8484`. It may have the path of the API, as SDKs need it. */
+  /** Address of the router, such as `http://127.0.0.1:8484`. It may include the path of the API, as SDKs need it. */
   url: string;
   key: string;
+  /** Path segment of the chat format, such as `openai`. */
   segment: string;
   /** Milliseconds to wait for the beginning of an answer, or for its next piece. Default: 30 s. */
   timeoutMs?: number;
@@ -39,7 +40,7 @@ export class RouterClient {
   readonly #base: string;
   readonly #timeoutMs: number;
 
-  constructor({ url, key, segment, timeoutMs = usualTimeoutMs }: RouterAddress) {
+  constructor({ url, key, segment, timeoutMs = defaultTimeoutMs }: RouterAddress) {
     this.#timeoutMs = timeoutMs;
     this.#url = toBareAddress(url).replace(/\/v1$/, '');
     this.#key = key;
@@ -91,7 +92,7 @@ export class RouterClient {
       return await body.json();
     } catch (cause) {
       if (cause instanceof SyntaxError)
-        throw new CallError(statusCode, `What answers at ${this.#url} is not the router: is RTR_URL right?`, { cause });
+        throw new CallError(statusCode, `The server at ${this.#url} is not the router: is RTR_URL right?`, { cause });
       throw this.#unreachable(cause);
     }
   }

@@ -19,7 +19,7 @@ export interface FileObject {
 }
 
 /**
- * Uploads a file from this machine while reading it, and shows the progress.
+ * Streams a file from this machine to the router, and shows the progress.
  * @throws RouterError `invalid_request` for a file that cannot be read or is empty
  * @throws CallError
  */
@@ -37,14 +37,11 @@ export async function sendFile(
     sent += bytes;
     bar.show(sent / size, `uploading ${formatBytes(sent)} of ${formatBytes(size)}`);
   };
-  const reading: { error?: unknown } = {};
+  const readFailure: { error?: unknown } = {};
   try {
-    return await client.send<FileObject>(
-      '/files',
-      createForm({ path, name, size, purpose, onPiece, readError: reading }),
-    );
+    return await client.send<FileObject>('/files', createForm({ path, name, size, purpose, onPiece, readFailure }));
   } catch (error) {
-    throw toLocalFileError(path, reading.error ?? error);
+    throw toLocalFileError(path, readFailure.error ?? error);
   } finally {
     bar.end();
   }
@@ -56,12 +53,12 @@ interface FormOptions {
   size: number;
   purpose: string;
   onPiece: (bytes: number) => void;
-  /** Receives the error of reading the file. */
-  readError: { error?: unknown };
+  /** Gets the error if the file cannot be read to its end. */
+  readFailure: { error?: unknown };
 }
 
 /** Creates a form with the file (RFC 7578), without holding the file in memory. */
-function createForm({ path, name: filename, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
+function createForm({ path, name: filename, size, purpose, onPiece, readFailure }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
   const name = filename.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
   const head = Buffer.from(
@@ -73,13 +70,13 @@ function createForm({ path, name: filename, size, purpose, onPiece, readError: r
   async function* content(): AsyncGenerator<Uint8Array> {
     yield head;
     try {
-      // Content that was appended to the file in the meantime is left out, because the length of the form has already been sent.
+      // Content appended to the file in the meantime is left out, because the length of the form is already sent.
       for await (const piece of createReadStream(path, { end: size - 1 })) {
         yield piece as Buffer;
         onPiece((piece as Buffer).length);
       }
     } catch (error) {
-      reading.error = error;
+      readFailure.error = error;
       throw error;
     }
     yield tail;

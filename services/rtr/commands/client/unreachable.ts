@@ -1,15 +1,15 @@
 import { errors } from 'undici';
 import { CallError } from './call-error.ts';
 
-/** Texts about failed connections, by the code of the error. In a sentence, they follow the address. */
+/** Descriptions of connection errors, by error code. They follow the address in a sentence. */
 const connectionErrorTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'its name cannot be looked up now',
   ECONNRESET: 'the connection was cut',
   UND_ERR_SOCKET: 'the connection was cut',
-  EHOSTUNREACH: 'there is no way to it',
-  ENETUNREACH: 'there is no way to it',
+  EHOSTUNREACH: 'no route leads to it',
+  ENETUNREACH: 'no route leads to it',
   ETIMEDOUT: 'it accepts no connection',
   UND_ERR_CONNECT_TIMEOUT: 'it accepts no connection',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted here',
@@ -36,7 +36,7 @@ export function createUnreachableError(
 }
 
 function toReason(cause: unknown): string {
-  // An AggregateError has one error for each address of a host. The first error stands for all of them.
+  // An AggregateError has one error for each address of a host. Only the first is reported.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(first instanceof Error)) return String(first);
   const code = 'code' in first ? String(first.code) : '';

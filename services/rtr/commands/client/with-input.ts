@@ -12,11 +12,11 @@ export interface LocalInput {
   path: string;
   /** Name of the file at the router. */
   name: string;
-  /** What sentences for the user call the file. */
+  /** Name of the file in messages to the user. */
   displayName: string;
 }
 
-/** Name that the router gets for input that has no file name. */
+/** Name at the router for input that has no file name. */
 const pipedName = 'piped';
 
 /**

@@ -3,7 +3,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { toLocalFileError } from './client-context.ts';
 
-/** Stands for the standard output as a path to write, and for the standard input as a path to read. */
+/** Path that means the standard output for writing, and the standard input for reading. */
 export const standardStream = '-';
 
 /**
@@ -17,9 +17,9 @@ export interface WriteTarget {
 }
 
 /**
- * Checks the path of a file that a user wants written. A symbolic link stands for its target.
+ * Checks a path to which the user wants content written. Follows symbolic links.
  * @param force whether a file that exists may be replaced
- * @param hint what the user can do instead; it ends the sentence that refuses an existing file
+ * @param hint what the user can do instead, as the end of the sentence that refuses an existing file
  * @throws RouterError `invalid_request` for a file that exists, a folder, or a link that leads nowhere
  */
 export async function findWriteTarget(
@@ -32,7 +32,8 @@ export async function findWriteTarget(
     const stats = await stat(path);
     if (isStream(stats)) return { kind: 'stream', path };
     if (!force) throw new RouterError('invalid_request', `${path} exists already: ${hint}`);
-    if (!stats.isFile()) throw new RouterError('invalid_request', `${path} is no file, and cannot be replaced.`);
+    if (!stats.isFile())
+      throw new RouterError('invalid_request', `${path} is not a regular file, and cannot be replaced.`);
     return { kind: 'file', path: await realpath(path) };
   } catch (error) {
     throw toLocalFileError(path, error);

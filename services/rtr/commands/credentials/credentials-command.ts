@@ -14,7 +14,7 @@ const units: Record<string, number> = { h: hourMs, d: 24 * hourMs };
 const componentRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
 
 /** Creates `rtr credentials …`, which manages the credentials with which the components of a cluster connect to NATS. */
-export function credentialsCommand(prefix: () => string, print: (line: string) => void): Command {
+export function createCredentialsCommand(prefix: () => string, print: (line: string) => void): Command {
   const command = new Command('credentials').description(
     'manage the credentials with which the components of a cluster connect to NATS',
   );
@@ -32,16 +32,16 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
   command
     .command('worker')
     .description(
-      'create a credential for one more worker, or for several that share it; the servers need a change only for a shared one',
+      'create a credential for one more worker, or for several workers that share it; only a shared one requires a change on the NATS servers',
     )
     .addOption(new Option('--tier <tier>', 'the tier that the worker serves').choices(tiers).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
-    .option('--shared', 'for several workers, such as replicas: none can read what NATS sends to another')
+    .option('--shared', 'for several workers, such as replicas; no worker can read messages to another')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
     .option(
       '--expires <time>',
-      'how long it is valid, such as 90d or 12h; without it, until it is revoked; not for a shared one',
+      'how long the credential is valid, such as 90d or 12h; default: until it is revoked; not for a shared one',
       readDuration,
     )
     .addOption(ca)
@@ -74,7 +74,7 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .option('--force', 'replace a file that exists')
     .option(
       '--expires <time>',
-      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      'how long the credential is valid, such as 90d or 12h; default: until it is revoked',
       readDuration,
     )
     .addOption(ca)
@@ -102,7 +102,7 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
   return command;
 }
 
-/** @returns milliseconds */
+/** Parses a duration such as `90d` or `12h`. Returns milliseconds. */
 function readDuration(text: string): number {
   const [, count, unit = ''] = /^([1-9][0-9]{0,4})([hd])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError('must be a number of days or hours, such as 90d or 12h.');

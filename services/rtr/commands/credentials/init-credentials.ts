@@ -32,15 +32,15 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
     authority.issued.push(issued);
     replaceFile(join(out, `${role}.creds`), text);
   }
-  // The authority is written last, because its presence tells the next call that everything is done.
+  // The authority is written last, because the next call takes its presence as proof that all files were written.
   await writeAuthority(out, authority);
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');
-  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${nameComponents(role)}`);
+  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${describeComponents(role)}`);
   print('  authority.json   signs further credentials: keep it where no server and no worker can read it');
 }
 
-function nameComponents(role: Role): string {
+function describeComponents(role: Role): string {
   switch (role) {
     case 'ingress':
       return 'the ingresses';

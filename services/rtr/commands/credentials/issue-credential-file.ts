@@ -19,8 +19,9 @@ export interface IssueOptions {
 }
 
 /**
- * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change, but for a shared one.
- * @throws ConfigError for an invalid name, a name that a valid credential has, or a shared credential that expires
+ * `rtr credentials worker` and `rtr credentials part`: creates one more credential. Only a shared credential requires a change on
+ * the NATS servers.
+ * @throws ConfigError for an invalid name, the name of a valid credential, or a shared credential that expires
  * @throws RouterError `invalid_request` if the file already exists
  */
 export async function issueCredentialFile({
@@ -36,12 +37,12 @@ export async function issueCredentialFile({
 }: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   const hint = 'name another path with --out, or replace it with --force.';
-  // The credential is recorded before its file is written, because a credential that is not recorded could not be revoked.
+  // The credential is recorded before its file is written, because an unrecorded credential could not be revoked.
   const { text, issued, target } = await changeAuthority(authorityFolder, async (authority) => {
-    const issuedNow = await issueCredential(authority, { role, name, shared, validMs, ca: certificates });
+    const result = await issueCredential(authority, { role, name, shared, validMs, ca: certificates });
     const target = await findWriteTarget(out, { force, hint });
-    authority.issued.push(issuedNow.issued);
-    return { ...issuedNow, target };
+    authority.issued.push(result.issued);
+    return { ...result, target };
   });
   const notice = shared ? formatReloadNotice(authorityFolder, `${name} is accepted`) : undefined;
   if (target.kind === 'output') {

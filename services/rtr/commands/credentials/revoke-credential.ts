@@ -9,8 +9,8 @@ export interface RevokeOptions {
 }
 
 /**
- * `rtr credentials revoke`: revokes a credential. When a server has read the new `nats-auth.conf`, it refuses the credential and closes the
- * connections that use it.
+ * `rtr credentials revoke`: revokes a credential. After a server has reloaded `nats-auth.conf`, it refuses the credential and closes its
+ * connections.
  * @throws ConfigError if there is no such credential
  */
 export async function revokeCredential({ authorityFolder, name, print }: RevokeOptions): Promise<void> {

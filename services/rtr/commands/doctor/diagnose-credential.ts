@@ -16,31 +16,31 @@ const subject = 'credential';
 
 /** Checks whether a credential can be read, has the right role, has not expired, and is accepted by the broker. */
 export async function diagnoseCredential({ role, ...settings }: CredentialToDiagnose): Promise<Diagnosis> {
-  const toMissing = (detail: string): Diagnosis => ({ subject, state: 'missing', detail });
+  const reportMissing = (detail: string): Diagnosis => ({ subject, state: 'missing', detail });
   try {
     const access = readBrokerAccess(settings);
     const { credential } = access;
-    if (!credential) return toMissing('none is set');
-    const ownerAndRole = `${credential.name}, for ${credential.role}`;
-    if (role !== undefined && role !== credential.role) return toMissing(`${ownerAndRole}: not for ${role}`);
+    if (!credential) return reportMissing('none is set');
+    const nameAndRole = `${credential.name}, for ${credential.role}`;
+    if (role !== undefined && role !== credential.role) return reportMissing(`${nameAndRole}: not for ${role}`);
     const { expiresAt } = credential;
     if (expiresAt !== undefined && expiresAt < Date.now())
-      return toMissing(
-        `${ownerAndRole}: it expired on ${formatDate(expiresAt)}: create a new one with \`rtr credentials worker\``,
+      return reportMissing(
+        `${nameAndRole}: it expired on ${formatDate(expiresAt)}: create a new one with \`rtr credentials worker\``,
       );
     const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
     const broker = await connectBroker({ ...access, name: 'rtr-doctor', prefix: credential.prefix, log, waitMs: 0 });
     await broker.close();
     const until = expiresAt === undefined ? '' : `, until ${formatDate(expiresAt)}`;
-    return { subject, state: 'ok', detail: `${ownerAndRole}: the broker accepts it${until}` };
+    return { subject, state: 'ok', detail: `${nameAndRole}: the broker accepts it${until}` };
   } catch (error) {
-    if (error instanceof ConfigError) return toMissing(error.message);
+    if (error instanceof ConfigError) return reportMissing(error.message);
     if (isCredentialRefusal(error))
-      return toMissing(
+      return reportMissing(
         'the broker does not accept it: it was revoked, belongs to another cluster, or is shared and the servers have not read the nats-auth.conf that names it',
       );
     // A WebSocket that fails to open gives no reason.
     const reason = (error instanceof Error ? error.message : String(error)) || 'no connection';
-    return toMissing(`the broker cannot be reached with it: ${reason}`);
+    return reportMissing(`the broker cannot be reached with it: ${reason}`);
   }
 }

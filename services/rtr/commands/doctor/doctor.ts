@@ -20,7 +20,7 @@ export interface DoctorOptions {
   findings: Findings;
 }
 
-/** Checks which of the things that `rtr up` needs are on this machine, which are missing, and why. Starts nothing. */
+/** Checks whether this machine has everything that `rtr up` needs, and reports what is missing and why. Starts nothing. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   const { natsUrl, redisUrl, environment, findings } = options;
   return [
@@ -62,19 +62,23 @@ async function diagnosePort({ port, host }: DoctorOptions): Promise<Diagnosis> {
 }
 
 async function diagnoseEngines({ port, engineUrls, findings }: DoctorOptions): Promise<Diagnosis[]> {
-  const named = listNamedEngines([...engineUrls, ...findings.registry.engines]);
-  const local = await findLocalEngines([port]);
-  const answers = await Promise.all(named.map(({ url }) => listsModels(url)));
+  const namedEngines = listNamedEngines([...engineUrls, ...findings.registry.engines]);
+  const localEngines = await findLocalEngines([port]);
+  const answers = await Promise.all(namedEngines.map(({ url }) => listsModels(url)));
   const diagnoses: Diagnosis[] = [
-    ...named.map(({ url }, at): Diagnosis => {
-      const isAnswering = answers[at] === true;
+    ...namedEngines.map(({ url }, index): Diagnosis => {
+      const isAnswering = answers[index] === true;
       return {
         subject: 'engine',
         state: isAnswering ? 'ok' : 'missing',
         detail: isAnswering ? url : `${url} does not answer`,
       };
     }),
-    ...local.map(({ origin, url }): Diagnosis => ({ subject: 'engine', state: 'ok', detail: `${url} (${origin})` })),
+    ...localEngines.map(({ origin, url }): Diagnosis => ({
+      subject: 'engine',
+      state: 'ok',
+      detail: `${url} (${origin})`,
+    })),
   ];
   return diagnoses.length > 0
     ? diagnoses

@@ -10,9 +10,9 @@ import { toTableLines } from '../table-lines.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
 import { toPathSegment } from '../path-segment.ts';
 
-export function filesCommand(run: RunClientCommand): Command {
+export function createFilesCommand(run: RunClientCommand): Command {
   const command = new Command('files').description(
-    "manage files for batches and requests, with the key in RTR_KEY at RTR_URL's router",
+    'manage files for batches and requests; uses the key in RTR_KEY and the router at RTR_URL',
   );
   const json = new Option('--json', 'print JSON instead of sentences');
   const file = 'id of the file';
@@ -84,7 +84,7 @@ async function downloadFile(
 ): Promise<void> {
   const { client, print, json } = context;
   const { filename } = await client.call<FileObject>('GET', `/files/${toPathSegment(id)}`);
-  // The person who uploaded the file chose the name. It must not lead out of this folder, and must not hide the file.
+  // The person who uploaded the file chose the name. The name must not lead out of this folder, and must not make the file hidden.
   const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
   const hint = 'name another path with --out, or replace it with --force.';
   const target = await findWriteTarget(path, { force, hint });

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Shell script of the guard. It waits for the end of its standard input, which the kernel closes when the parent ends for any reason,
- * including `kill -9`. Then it ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a process
- * group only if the signal is named with `-s`.)
+ * Shell script of the guard process. The script waits for the end of its standard input, which the kernel closes when the parent ends for
+ * any reason, including `kill -9`. Then the script ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. The signal is
+ * named with `-s`, because otherwise Debian's shell accepts no process group.
  */
 const guardScript = `
 while read -r _; do :; done
@@ -20,9 +20,9 @@ exit 0
 `;
 
 /**
- * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. The
- * program cannot outlive this process, because a guard process ends the program. Processes that the program starts cannot outlive the
- * program. If the program cannot be started, the child emits `error`.
+ * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. A
+ * guard process ends the program when this process ends. Processes that the program has started are killed when the program ends. If the
+ * program cannot be started, the child emits `error`.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -65,10 +65,11 @@ export async function stopChild(child: Child, timeoutMs: number): Promise<void> 
   clearTimeout(timer);
 }
 
+/** Maximum number of characters of output to keep. */
 const keptCharacters = 4_000;
 
 /**
- * Reads a program's outputs, so that the program never blocks on a full pipe, and keeps the last lines of the outputs.
+ * Reads a program's outputs, so that the program never blocks on a full pipe, and keeps their last lines.
  * @returns a function that returns the last lines, at most 20
  */
 export function collectLastLines(child: Child): () => string[] {

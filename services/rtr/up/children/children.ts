@@ -4,7 +4,7 @@ import type { Child } from './child.ts';
 import { SupervisedChild } from './supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
-/** All programs of a cluster: supervised, and recorded for a later start. */
+/** Supervises all programs of a cluster, and records their processes so that a later start finds processes that were left behind. */
 export class Children {
   readonly #folder: string;
   readonly #logs: LogRelay;
@@ -23,17 +23,17 @@ export class Children {
   }
 
   /**
-   * Starts a program and keeps it running. If a `necessary` program cannot be kept running, the cluster ends.
+   * Starts a program and keeps it running. If a necessary program cannot be kept running, the cluster ends.
    * @throws the errors of the program's first start
    */
-  async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
+  async start(name: string, isNecessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
     if (this.#isClosed) throw new UpError(`${name} is not started: the cluster is stopping.`);
     const child = await SupervisedChild.start({
       name,
       start,
-      onTrouble: (sentence) => this.#logs.write('error', sentence),
+      onUnexpectedEnd: (sentence) => this.#logs.write('error', sentence),
       onGiveUp: (reason) => {
-        if (necessary) this.#failure.abort(new UpError(reason));
+        if (isNecessary) this.#failure.abort(new UpError(reason));
         else this.#logs.write('error', `${reason} The cluster continues without it.`);
       },
       onChange: () => this.#record(),
@@ -54,7 +54,7 @@ export class Children {
   }
 
   #record(): void {
-    for (const child of this.#all) if (!child.active && child.pid === undefined) this.#all.delete(child);
+    for (const child of this.#all) if (!child.isActive && child.pid === undefined) this.#all.delete(child);
     recordChildren(this.#folder, [...this.#all]);
   }
 }

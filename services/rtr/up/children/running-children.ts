@@ -9,7 +9,7 @@ const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().
 
 const stopTimeoutMs = 12_000;
 
-/** Records the processes of this cluster. If the cluster does not end cleanly, its next start finds the processes that were left behind. */
+/** Records the processes of this cluster. If the cluster does not end cleanly, its next start finds the remaining processes. */
 export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
   const records = children.flatMap(({ name, pid }) => {
     const identity = pid === undefined ? undefined : processIdentity(pid);
@@ -19,7 +19,8 @@ export function recordChildren(folder: string, children: readonly { name: string
 }
 
 /**
- * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. Does not signal a process that only reuses a recorded id.
+ * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. Does not signal a process that has reused a recorded
+ * process id.
  * @returns the number of processes that were left behind
  */
 export async function endLeftovers(folder: string): Promise<number> {
@@ -49,7 +50,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // The file was never written, or it cannot be read, so no process is certain to be one of ours.
+    // Without a readable record, no process is known to belong to the cluster.
     return [];
   }
 }

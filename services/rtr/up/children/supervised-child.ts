@@ -8,17 +8,18 @@ export interface SupervisionOptions {
   /** Starts the program. A rejection counts as an immediate end. */
   start: () => Child | Promise<Child>;
   /** Called with a sentence when the program ends unexpectedly. */
-  onTrouble: (sentence: string) => void;
+  onUnexpectedEnd: (sentence: string) => void;
   /** Called with a sentence when the program is not restarted, because it ended too often or its settings are invalid. */
   onGiveUp: (reason: string) => void;
-  /** Called when the process of the program has started or ended. */
+  /** Called when the program's process has started or ended. */
   onChange: () => void;
   /** Milliseconds until the first restart. The pause doubles with each further restart. Default: 250. */
   pauseMs?: number;
 }
 
+/** Number of ends in a row after which a program is not started again. */
 const maxStarts = 6;
-/** A program counts as healthy this many milliseconds after its start. If it ends after that, its earlier ends no longer count. */
+/** Milliseconds after its start until a program counts as healthy. The earlier ends of a healthy program no longer count. */
 const healthyAfterMs = 10_000;
 /** Maximum milliseconds to wait for the rest of a program's output after its end. */
 const outputTimeoutMs = 1_000;
@@ -35,7 +36,7 @@ export class SupervisedChild {
   readonly #options: SupervisionOptions;
   #child: Child | undefined;
   #state: 'running' | 'pausing' | 'stopped' = 'running';
-  #ends = 0;
+  #endsInARow = 0;
   #pause: NodeJS.Timeout | undefined;
 
   private constructor(options: SupervisionOptions) {
@@ -58,7 +59,7 @@ export class SupervisedChild {
   }
 
   /** Whether the program is neither stopped nor given up. */
-  get active(): boolean {
+  get isActive(): boolean {
     return this.#state !== 'stopped';
   }
 
@@ -87,22 +88,22 @@ export class SupervisedChild {
         this.#giveUp(`${this.name} cannot be started with these settings: ${sentences.join('\n')}`);
         return;
       }
-      if (Date.now() - startedAt > healthyAfterMs) this.#ends = 0;
-      this.#ended(describeEnd(child));
+      if (Date.now() - startedAt > healthyAfterMs) this.#endsInARow = 0;
+      this.#handleEnd(describeEnd(child));
     });
   }
 
-  #ended(how: string): void {
+  #handleEnd(how: string): void {
     if (this.#state === 'stopped') return;
-    this.#ends += 1;
-    if (this.#ends === maxStarts) {
-      this.#options.onTrouble(`${this.name} ${how}, ${maxStarts} times in a row: it is not started again`);
+    this.#endsInARow += 1;
+    if (this.#endsInARow === maxStarts) {
+      this.#options.onUnexpectedEnd(`${this.name} ${how}, ${maxStarts} times in a row: it is not started again`);
       this.#giveUp(`${this.name} cannot be kept running; the log above shows why.`);
       return;
     }
-    const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#ends - 1);
+    const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#endsInARow - 1);
     this.#state = 'pausing';
-    this.#options.onTrouble(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
+    this.#options.onUnexpectedEnd(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
     this.#pause = setTimeout(() => void this.#restart(), pauseMs);
   }
 
@@ -118,9 +119,9 @@ export class SupervisedChild {
       const child = await this.#options.start();
       this.#supervise(child);
       // `stop` was called during the start.
-      if (!this.active) await stopChild(child, 0);
+      if (!this.isActive) await stopChild(child, 0);
     } catch (error) {
-      this.#ended(`did not start (${error instanceof Error ? error.message : String(error)})`);
+      this.#handleEnd(`did not start (${error instanceof Error ? error.message : String(error)})`);
     }
   }
 }

@@ -31,8 +31,8 @@ export async function ensureServer(
   furtherFolders?: string[],
 ): Promise<string> {
   const { title, apt, brew } = packages[kind];
-  const found = await findServer(kind, environment['PATH'], furtherFolders);
-  if (found) return found;
+  const installedBefore = await findServer(kind, environment['PATH'], furtherFolders);
+  if (installedBefore) return installedBefore;
 
   const aptGet = await findAptCommand(environment);
   const steps = aptGet
@@ -60,7 +60,7 @@ async function findAptCommand(environment: Environment): Promise<string[] | unde
   return (await runCommand(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
-/** Runs a command and returns whether it succeeded. Kills it after ten minutes. Passes its error output to `say`. */
+/** Runs a command and returns whether it succeeded. Ends the command after ten minutes. If it fails, passes its error output to `say`. */
 async function runCommand(
   [command = '', ...args]: readonly string[],
   environment: Environment,

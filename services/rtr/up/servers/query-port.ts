@@ -5,14 +5,14 @@ import { connect } from 'node:net';
  * match within `timeoutMs`, or if nothing listens.
  */
 export function queryPort(
-  where: { host: string; port: number },
+  address: { host: string; port: number },
   request: string,
   until: RegExp,
   timeoutMs = 1_000,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let answer = '';
-    const socket = connect(where);
+    const socket = connect(address);
     const finish = (result: string | undefined) => {
       clearTimeout(timer);
       socket.destroy();

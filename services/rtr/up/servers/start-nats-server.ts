@@ -19,15 +19,15 @@ export interface NatsServerOptions {
 }
 
 /**
- * Settings of Go's garbage collection in NATS. By default, Go collects when its heap has doubled. With NATS' few megabytes that is after
- * every third body of a mebibyte. These settings let the heap triple, and collect more often from 256 MiB on. A body of a mebibyte then
- * takes 1.8 ms of NATS' CPU time instead of 2.6 ms, and NATS uses 5 MiB more memory.
+ * Settings of Go's garbage collector in NATS. By default, Go collects when the heap has doubled. The heap of NATS has few megabytes, so it
+ * doubles with every third body of 1 MiB. With these settings, Go collects when the heap has tripled, and more often above 256 MiB. A body
+ * of 1 MiB then takes 1.8 ms of CPU time in NATS instead of 2.6 ms, and NATS uses 5 MiB more memory.
  */
 const collectionSettings = { GOGC: '200', GOMEMLIMIT: '256MiB' };
 
 /**
- * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. The server's secrets are in a file that only its
- * owner can read, because every user of a machine can read command lines.
+ * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. The password is in a file that only its owner
+ * can read, because every user of a machine can read command lines.
  */
 export function startNatsServer(options: NatsServerOptions): Promise<StartedServer> {
   const { program, folder, environment, wantedPort, password } = options;
@@ -50,8 +50,8 @@ export function startNatsServer(options: NatsServerOptions): Promise<StartedServ
 }
 
 /**
- * Returns the number of cores for NATS, which shares the machine with the rest of the cluster. On more cores, Go's threads spend CPU time
- * looking for work. On two cores, they spend a quarter of the server's CPU time on it.
+ * Computes the number of cores for NATS: half of the machine's, because the rest of the cluster shares the machine. With more cores, idle
+ * threads of Go search for work. On a machine with two cores, this search takes a quarter of the server's CPU time.
  */
 function computeNatsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));

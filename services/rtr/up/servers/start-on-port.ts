@@ -19,7 +19,7 @@ const readyTimeoutMs = 15_000;
 
 /**
  * Starts a server on the wanted port if that is free, otherwise on another free port. If another program binds the port before the server
- * does, the server ends, and another port is tried.
+ * does, the server ends, and the function tries another port.
  * @throws Error with the server's last lines if it does not become ready
  */
 export async function startOnPort(server: PortServer, wanted?: number): Promise<StartedServer> {

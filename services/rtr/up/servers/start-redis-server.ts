@@ -16,7 +16,7 @@ export interface RedisServerOptions {
 
 /**
  * Starts Redis on a port of the loopback interface, with the append-only file on. A power failure loses at most the writes of the last
- * second, a regular stop none.
+ * second; a regular stop loses none.
  */
 export function startRedisServer({
   program,
@@ -34,7 +34,7 @@ export function startRedisServer({
         writeFileSync(configFile, createRedisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
-      // PONG means that the data are loaded. The process id shows whether it is this Redis that answers.
+      // PONG means that the data is loaded. The process id shows whether this server answers, and not another Redis.
       isReady: async (port, child) => {
         const answer = await queryPort(
           { host: '127.0.0.1', port },

@@ -18,7 +18,7 @@ export interface ServersOptions {
   environment: Environment;
   /** Folder in which the servers keep their data. */
   folder: string;
-  /** The state of the cluster; `startServers` updates its ports. */
+  /** State of the cluster. `startServers` updates the ports in it. */
   state: ClusterState;
   supervise: Supervise;
   say: (line: string) => void;
@@ -31,8 +31,8 @@ export interface Servers {
 }
 
 /**
- * Starts NATS and Redis as child processes, except a server whose address the settings name. A restarted server keeps its port, because all
- * components connect to that port.
+ * Starts NATS and Redis as child processes. Does not start a server if the settings contain its address. A restarted server keeps its port,
+ * because all components connect to that port.
  * @throws ServerMissingError
  * @throws UpError
  * @throws Error if a server does not start

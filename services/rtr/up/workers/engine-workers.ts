@@ -3,7 +3,7 @@ import type { SupervisedChild } from '../children/supervised-child.ts';
 
 export interface EngineWorkersOptions {
   /** Engines that the user named. Each gets a worker, whether the engine answers or not. */
-  named: readonly Engine[];
+  namedEngines: readonly Engine[];
   findLocal: () => Promise<Engine[]>;
   startWorker: (engine: Engine) => Promise<SupervisedChild>;
   /** Starts the demo engine, and returns its address. Undefined if other tiers serve models without an engine. */
@@ -13,7 +13,7 @@ export interface EngineWorkersOptions {
   say: (sentence: string) => void;
 }
 
-/** Milliseconds after the start of a worker within which the worker's engine is expected to take over from the demo engine. */
+/** Milliseconds after the start of a worker in which its engine is expected to replace the demo engine. */
 const handoverMs = 30_000;
 const workerStopTimeoutMs = 8_000;
 const demoStopTimeoutMs = 2_000;
@@ -33,19 +33,19 @@ export class EngineWorkers {
     this.#options = options;
   }
 
-  /** Whether the demo engine serves, because no worker of another engine does. */
-  get onDemo(): boolean {
+  /** Whether the demo engine and its worker run. */
+  get usesDemoEngine(): boolean {
     return this.#demo !== undefined;
   }
 
-  /** Whether a real engine is about to take over from the demo engine, so that the next poll should be soon. */
-  get handingOver(): boolean {
-    return this.onDemo && performance.now() - this.#lastStartAt < handoverMs;
+  /** Whether a real engine is about to replace the demo engine, so that the next poll should be soon. */
+  get isHandingOver(): boolean {
+    return this.usesDemoEngine && performance.now() - this.#lastStartAt < handoverMs;
   }
 
-  /** Starts the first workers. Returns their engines; empty if the demo engine was started. */
+  /** Starts a worker for each named or local engine and returns these engines. If there are none, starts the demo engine instead. */
   async start(local: readonly Engine[]): Promise<Engine[]> {
-    const started = await this.#startMissing([...this.#options.named, ...local]);
+    const started = await this.#startMissing([...this.#options.namedEngines, ...local]);
     const { startDemo } = this.#options;
     if (started.length === 0 && startDemo) {
       const { engine, child } = await startDemo();
@@ -56,7 +56,7 @@ export class EngineWorkers {
 
   /** Finds engines that have appeared, starts their workers, and stops the demo engine when it is no longer needed. */
   async poll(): Promise<void> {
-    const started = await this.#startMissing([...this.#options.named, ...(await this.#options.findLocal())]);
+    const started = await this.#startMissing([...this.#options.namedEngines, ...(await this.#options.findLocal())]);
     for (const { origin, url } of started)
       this.#options.say(`found an engine at ${url} (${origin}): a worker serves it now`);
     if (!this.#demo || this.#workers.size === 0) return;
@@ -79,7 +79,7 @@ export class EngineWorkers {
     const started: Engine[] = [];
     for (const engine of engines) {
       const key = engine.url.replace('//localhost', '//127.0.0.1');
-      if (this.#workers.get(key)?.active) continue;
+      if (this.#workers.get(key)?.isActive) continue;
       this.#workers.set(key, await this.#options.startWorker(engine));
       started.push(engine);
       this.#lastStartAt = performance.now();

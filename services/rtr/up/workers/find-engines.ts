@@ -10,14 +10,14 @@ const defaultEnginePorts = [
 
 const modelList = z.object({ object: z.literal('list'), data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** An engine and its address without a trailing `/v1`. */
+/** An engine. Its URL has no trailing `/v1`. */
 export interface Engine {
   /** How the engine was found, such as `default port of Ollama`. */
   origin: string;
   url: string;
 }
 
-/** Returns the engines that `ENGINE_URLS` names. They need not answer yet, because their workers wait for them. */
+/** Returns the engines in `ENGINE_URLS`, whether they answer or not. Their workers wait until they do. */
 export function listNamedEngines(urls: readonly string[]): Engine[] {
   return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }

@@ -8,7 +8,7 @@ export interface CloudProvider {
   name: string;
   title: string;
   keyVariable: string;
-  /** Further variables that the provider requires but that are not set. If there are any, the provider gets no worker. */
+  /** Names of required variables that are not set. A provider with missing variables gets no worker. */
   missing: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface PlannedWorker {
   name: string;
   service: 'cli-worker' | 'cloud-worker' | 'tools-worker';
   settings: Environment;
-  /** Describes to a person what the worker serves. */
+  /** Description of what the worker serves, for a person. */
   detail: string;
 }
 
@@ -51,7 +51,7 @@ export interface Plan {
   unready: UnreadyWorker[];
 }
 
-/** Settings that `rtr up` does not pass to cloud workers, because the address of one provider would get the keys of other providers. */
+/** Settings that `rtr up` does not pass to cloud workers. Otherwise the keys of all providers would be sent to one provider's address. */
 const unsharedSettings: Environment = {
   PROVIDER_URL: undefined,
   PROVIDER_KEY: undefined,

@@ -4,7 +4,7 @@ import { constants, functions } from './functions.ts';
 
 const maxCharacters = 500;
 
-/** Number of digits of a result: six fewer than the calculation uses, which hides rounding. */
+/** Number of digits of a result: six fewer than in the calculation, which hides rounding errors. */
 const resultDigits = 34;
 
 /** Creates the tool `calculator`, which does decimal arithmetic without binary floating point. */
@@ -15,7 +15,7 @@ export function createCalculator(): OwnTool {
       `Calculates an arithmetic expression with ${resultDigits} significant digits. Operators: + - * / % ^ ! and parentheses. ` +
       `Constants: ${Object.keys(constants).join(', ')}. Functions: ${Object.keys(functions).join(', ')}. Angles are in radians.`,
     input: z.object({
-      expression: z.string().min(1).max(maxCharacters).describe('The expression, as (1 + 2) * sqrt(16) / 3'),
+      expression: z.string().min(1).max(maxCharacters).describe('The expression, such as (1 + 2) * sqrt(16) / 3'),
     }),
     run: ({ expression }) => {
       const result = evaluate(expression).toSignificantDigits(resultDigits);

@@ -4,7 +4,7 @@ import { tokenize, type Token } from './tokenize.ts';
 
 /**
  * Maximum power of ten of a value, which limits the cost of an operation. The library's own limits stay wide, because its intermediate
- * values are larger than its results. With narrow limits, some of the library's series would not end.
+ * values are larger than its results. With narrow limits, some series of the library would not end.
  */
 const maxExponent = 1000;
 

@@ -4,8 +4,8 @@ import { Decimal } from 'decimal.js';
 export const PreciseDecimal = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Largest angle. A larger angle has no meaning at this precision. The library does not have enough digits of π for a larger angle: it would
- * throw an error in the middle of a calculation, which leaves the library's settings wrong.
+ * Largest angle. A larger angle has no meaning at this precision. The library has too few digits of π for a larger angle: it would throw an
+ * error in the middle of a calculation, and its settings would stay wrong.
  */
 const maxAngle = new PreciseDecimal('1e30');
 
@@ -21,30 +21,30 @@ export const constants: Record<string, Decimal> = {
 
 /** Functions by name, each with its minimum and maximum number of arguments. Angles are in radians. */
 export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
-  abs: withOneArgument((x) => x.abs()),
-  sign: withOneArgument((x) => new PreciseDecimal(Decimal.sign(x))),
-  floor: withOneArgument((x) => x.floor()),
-  ceil: withOneArgument((x) => x.ceil()),
-  trunc: withOneArgument((x) => x.trunc()),
+  abs: createUnaryFunction((x) => x.abs()),
+  sign: createUnaryFunction((x) => new PreciseDecimal(Decimal.sign(x))),
+  floor: createUnaryFunction((x) => x.floor()),
+  ceil: createUnaryFunction((x) => x.ceil()),
+  trunc: createUnaryFunction((x) => x.trunc()),
   round: {
     from: 1,
     to: 2,
     call: (x, places = new PreciseDecimal(0)) => x.toDecimalPlaces(toWholeNumber(places, 0, 40), Decimal.ROUND_HALF_UP),
   },
-  sqrt: withOneArgument((x) => x.sqrt()),
-  '√': withOneArgument((x) => x.sqrt()),
-  cbrt: withOneArgument((x) => x.cbrt()),
-  exp: withOneArgument((x) => x.exp()),
-  ln: withOneArgument((x) => x.ln()),
+  sqrt: createUnaryFunction((x) => x.sqrt()),
+  '√': createUnaryFunction((x) => x.sqrt()),
+  cbrt: createUnaryFunction((x) => x.cbrt()),
+  exp: createUnaryFunction((x) => x.exp()),
+  ln: createUnaryFunction((x) => x.ln()),
   log: { from: 1, to: 2, call: (x, base = new PreciseDecimal(10)) => x.log(base) },
-  log10: withOneArgument((x) => x.log(10)),
-  log2: withOneArgument((x) => x.log(2)),
-  sin: withOneArgument((x) => assertAngle(x).sin()),
-  cos: withOneArgument((x) => assertAngle(x).cos()),
-  tan: withOneArgument((x) => assertAngle(x).tan()),
-  asin: withOneArgument((x) => x.asin()),
-  acos: withOneArgument((x) => x.acos()),
-  atan: withOneArgument((x) => x.atan()),
+  log10: createUnaryFunction((x) => x.log(10)),
+  log2: createUnaryFunction((x) => x.log(2)),
+  sin: createUnaryFunction((x) => assertAngle(x).sin()),
+  cos: createUnaryFunction((x) => assertAngle(x).cos()),
+  tan: createUnaryFunction((x) => assertAngle(x).tan()),
+  asin: createUnaryFunction((x) => x.asin()),
+  acos: createUnaryFunction((x) => x.acos()),
+  atan: createUnaryFunction((x) => x.atan()),
   atan2: { from: 2, to: 2, call: (y = nan, x = nan) => PreciseDecimal.atan2(y, x) },
   hypot: { from: 1, to: 100, call: (...values) => PreciseDecimal.hypot(...values) },
   min: { from: 1, to: 100, call: (...values) => PreciseDecimal.min(...values) },
@@ -52,7 +52,7 @@ export const functions: Record<string, { from: number; to: number; call: (...val
   sum: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values) },
   mean: { from: 1, to: 100, call: (...values) => PreciseDecimal.sum(...values).div(values.length) },
   mod: { from: 2, to: 2, call: (x = nan, y = nan) => x.minus(y.times(x.div(y).floor())) },
-  factorial: withOneArgument(factorial),
+  factorial: createUnaryFunction(factorial),
 };
 
 const nan = new PreciseDecimal(NaN);
@@ -69,7 +69,11 @@ function assertAngle(x: Decimal): Decimal {
   return x;
 }
 
-function withOneArgument(call: (x: Decimal) => Decimal): { from: 1; to: 1; call: (...values: Decimal[]) => Decimal } {
+function createUnaryFunction(call: (x: Decimal) => Decimal): {
+  from: 1;
+  to: 1;
+  call: (...values: Decimal[]) => Decimal;
+} {
   return { from: 1, to: 1, call: (x = nan) => call(x) };
 }
 

@@ -1,4 +1,4 @@
-/** A piece of an arithmetic expression. `at` is the position of its first character, counted from 1, for errors. */
+/** A token of an arithmetic expression. `at` is the position of its first character, counted from 1, for errors. */
 export type Token = { at: number } & (
   | { kind: 'number'; text: string }
   | { kind: 'name'; text: string }
@@ -13,7 +13,7 @@ const patterns = {
   sign: /\*\*|[-+*/%^(),!×÷−]/y,
 };
 
-/** Signs that stand for other ones. */
+/** Other spellings of signs. */
 const spellings: Record<string, string> = { '**': '^', '×': '*', '÷': '/', '−': '-' };
 
 /**

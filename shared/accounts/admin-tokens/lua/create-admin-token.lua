@@ -1,4 +1,4 @@
--- Stores a new admin token, unless its owner has too many. Removes expired tokens from the lists first.
+-- Stores a new admin token, unless its owner has too many tokens. Removes expired tokens from the lists first.
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)
@@ -6,14 +6,14 @@
 -- KEYS[4]  record of the owner (hash); unused if `isOwned` is false
 -- KEYS[5]  record of the token with which the new token is made (hash); unused if `isMadeWithToken` is false
 -- ARGV[1]  JSON:
---   id, createdAt
+--   id
+--   createdAt    ms since 1970
 --   isOwned      whether the new token belongs to a person
---   isMadeWithToken
---   maxPerOwner
---   now          ms since 1970
+--   isMadeWithToken  whether the new token is made with another token
+--   maxPerOwner  maximum of tokens of one owner
 --   keptMs       milliseconds for which the record is kept
 --   tokenPrefix  start of the names of records
---   fields       of the record
+--   fields       fields of the record
 -- Returns 'created', 'no owner', 'no maker' or 'too many'.
 local record, all, ofOwner, owner, maker = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

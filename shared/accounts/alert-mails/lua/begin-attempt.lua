@@ -1,5 +1,5 @@
 -- Begins a try to send a mail, unless the try has begun already, or the mail was sent or given up. Removes a mail to a person who is
--- deleted, is blocked, or has switched alerts off.
+-- deleted or blocked, or has switched alerts off.
 --
 -- ARGV[1]  JSON:
 --   prefix    start of all names

@@ -1,6 +1,6 @@
--- What the scripts of alert mails have in common. This file stands before each of them, behind `emit.lua` of the webhooks, and reads no
--- arguments. A script that changes a mailed state has both files before it and calls `mails.send`, so that change and mails are stored
--- together.
+-- Common functions of the scripts of alert mails. This file is prepended to each of them, after `emit.lua` of the webhooks, and reads no
+-- arguments. Both files are also prepended to a script that changes a state whose changes are mailed. That script calls `mails.send`, so
+-- that the change and the mails are stored together.
 --
 --   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed once it is sent or given up
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
@@ -10,26 +10,26 @@
 -- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
 local mails = {}
 
--- Maximum of mails that wait. Further events are not mailed.
+-- Maximum number of mails that wait. Further events are not mailed.
 local maxWaiting = 5000
 
--- Maximum of mails that wait for one recipient. Without this maximum, the mails that a few recipients' servers refuse for a while would be
--- all mails that may wait.
+-- Maximum number of mails that wait for one recipient. Without it, mails to a few recipients whose servers refuse mails for a while could
+-- reach the maximum number of all waiting mails.
 local maxWaitingOf = 50
 
--- Maximum of mails to one recipient that runners try at once, so that a recipient to whom the server is slow delays nobody else.
+-- Maximum number of mails to one recipient that runners try at once, so that a recipient with a slow server delays nobody else.
 local maxTriesOf = 2
 
--- Maximum of mails to one recipient in an hour, which begins with the first of them. Without this maximum, workers that keep coming and
--- going would cause any number of mails.
+-- Maximum number of mails to one recipient in an hour. The hour begins with its first mail. Without this maximum, workers that keep coming
+-- and going would cause any number of mails.
 local maxPerHour = 30
 local hourMs = 3600000
 
--- Milliseconds after which a mail expires, longer than runners try to send it. While runners have no mail server, mails expire unsent:
--- nobody wants last week's alerts.
+-- Milliseconds after which a mail expires. Runners try to send a mail for less time. While runners have no mail server, mails expire
+-- unsent, because old alerts are of no use.
 local keptMs = 2 * 24 * hourMs
 
--- Maximum of recipients of one event.
+-- Maximum number of recipients of one event.
 local maxRecipients = 100
 
 -- Returns whether a person exists, is not blocked, and has not switched alerts off.
@@ -37,8 +37,8 @@ function mails.wantsAlerts(prefix, user)
   return webhooks.hasAccess(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end
 
--- Returns the recipients of the router's alerts: the addresses in the console settings, nobody if the settings say so, else all
--- administrators.
+-- Returns the recipients of the router's alerts: the addresses in the console settings; nobody, if the settings switch these mails off;
+-- otherwise all administrators.
 local function routerRecipients(prefix)
   local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
   local router = true
@@ -76,7 +76,7 @@ local function recipientsOf(prefix, owner)
   return #found > 0 and found or routerRecipients(prefix)
 end
 
--- Stores a mail about an event, in the form that `webhooks.emit` takes, for each recipient of its owners.
+-- Stores a mail about an event for each recipient of the owners. `event` is as for `webhooks.emit`.
 function mails.send(prefix, event, owners)
   local now, due, count = webhooks.now(), prefix .. 'alert-mails-due', 0
   for _, owner in ipairs(owners) do
@@ -112,8 +112,8 @@ function mails.send(prefix, event, owners)
   end
 end
 
--- Takes a mail for a try, until a time. If runners try the maximum of mails to its recipient, the mail instead waits until one of these tries
--- ends. Returns whether it was taken.
+-- Takes a mail for a try until `untilMs`. If runners already try the maximum number of mails to its recipient, the mail instead waits until
+-- one of these tries ends. Returns whether the mail was taken.
 function mails.take(prefix, id, to, now, untilMs)
   local tries = 0
   for _, other in ipairs(redis.call('ZRANGE', prefix .. 'alert-mails-of:' .. to, 0, -1)) do
@@ -129,7 +129,7 @@ function mails.take(prefix, id, to, now, untilMs)
   return isTaken
 end
 
--- Makes the oldest of the mails due that wait until a try of another mail to their recipient ends.
+-- Makes one mail due: the oldest mail to a recipient that waits for the end of another try.
 local function wakeNext(prefix, to)
   for _, id in ipairs(redis.call('ZRANGE', prefix .. 'alert-mails-of:' .. to, 0, -1)) do
     if redis.call('HDEL', prefix .. 'alert-mail:' .. id, 'waitsForOthers') == 1 then
@@ -139,7 +139,7 @@ local function wakeNext(prefix, to)
   end
 end
 
--- Ends a try of a mail that is to be tried again at a time.
+-- Ends a try of a mail, and makes the mail due again at the time `at`.
 function mails.postpone(prefix, id, at)
   local mail = prefix .. 'alert-mail:' .. id
   redis.call('HDEL', mail, 'runningUntil', 'takenUntil')

@@ -1,8 +1,8 @@
--- Returns due mails to a runner, a few of each recipient, and makes them due again later.
+-- Gives due mails to a runner, a few to each recipient, and makes them due again later.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
---   atOnce   maximum of mails
+--   atOnce   maximum number of mails
 --   leaseMs  milliseconds after which each mail is due again, unless its try has begun
 -- Returns the id of each mail, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])

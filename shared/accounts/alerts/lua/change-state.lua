@@ -1,5 +1,5 @@
 -- Changes the last reported states of one kind and emits an event with the change. Does nothing if a state is not the expected one, because
--- another runner has reported the change meanwhile. `emit.lua` of the webhooks and `mails.lua` stand before this script.
+-- another runner has reported the change meanwhile. `emit.lua` of the webhooks and `mails.lua` are prepended to this script.
 --
 --   <prefix>alerts:<kind>   hash: each reported field of that kind, with its state
 --
@@ -12,7 +12,7 @@
 --     to       the state that the field gets; absent to remove the field
 --   expiresAt  when the whole hash expires, ms since 1970; absent to set no expiry
 --   event      as for `webhooks.emit`; absent to emit no event
---   mailTo     owners whose recipients are mailed the event; absent to send no mails
+--   mailTo     owners to whose recipients the event is mailed; absent to send no mails
 -- Returns 1, or 0 if a state is not the expected one.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind

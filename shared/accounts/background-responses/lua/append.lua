@@ -1,10 +1,10 @@
--- Adds events of a run to the stream of its response. If there is no room, or events before them are missing, all events of this response
--- are removed, and no further events are kept.
+-- Adds events of a run to the stream of its response. If there is no room, or earlier events are missing, removes all events of this
+-- response. No further events are then kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt     id of the run
 --   from        number of the first event, or of an earlier event that may be there already
---   last        number of the last event
+--   last        number of the last event in ARGV[2]
 --   maxBytes    maximum bytes of the events of one response
 --   ownerBytes  maximum bytes of an owner's background responses
 --   totalBytes  maximum bytes of all background responses
@@ -13,7 +13,7 @@
 if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
   return 0
 end
--- The events are there already when the reply to the first call was lost.
+-- The events are already stored if the reply to an earlier call was lost.
 if args.last < number('next') then
   return 1
 end

@@ -1,5 +1,5 @@
--- What the scripts of this folder have in common. This file stands before each of them, behind script-start.lua. All names begin with one
--- prefix. An owner is a person, a team or a key, and has no spaces in its id.
+-- Common functions of the scripts in this folder. This file is prepended to each of them, after script-start.lua. All names begin with one
+-- prefix. An owner is the id of a person, a team or a key, and contains no spaces.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
 --   <prefix>background-texts:<id>         hash: its sealed texts; `request` and `queued` until the response is over, then `final`
@@ -14,9 +14,9 @@
 --   <prefix>background-bytes              sorted set: owners, by the bytes of their responses
 --   <prefix>background-open-bytes         sorted set: owners, by the bytes of their unfinished responses
 --   <prefix>background-total              string: bytes of the responses of all owners
---   <prefix>background-changes:<id>       channel: `events` says that there are further events, `over` that the response is over
+--   <prefix>background-changes:<id>       channel: the message `events` after further events were added, `over` when the response has ended
 --
--- The scripts make names themselves, so they do not run on a Redis cluster.
+-- The scripts compute names themselves, so they do not run on a Redis cluster.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   id  of the response
@@ -25,10 +25,10 @@ local field, number = fieldsOf(record)
 local texts = prefix .. 'background-texts:' .. args.id
 local events = prefix .. 'background-events:' .. args.id
 
--- Maximum of responses that one sweep removes.
+-- Maximum number of responses that one sweep removes.
 local sweptAtOnce = 20
 
--- Adds bytes of an unfinished response to the counts; a number below 0 subtracts bytes.
+-- Adds bytes of an unfinished response to the counts. A negative number subtracts.
 local function countOpenBytes(owner, bytes)
   local name = prefix .. 'background-open-bytes'
   if tonumber(redis.call('ZINCRBY', name, whole(bytes), owner)) <= 0 then
@@ -36,7 +36,7 @@ local function countOpenBytes(owner, bytes)
   end
 end
 
--- Adds bytes of a response to the counts; a number below 0 subtracts bytes.
+-- Adds bytes of a response to the counts. A negative number subtracts.
 local function countBytes(owner, id, bytes)
   if bytes == 0 then
     return
@@ -51,15 +51,15 @@ local function countBytes(owner, id, bytes)
   end
 end
 
-local function bytesOf(owner, id)
+local function readBytes(owner, id)
   return tonumber(redis.call('HGET', prefix .. 'background-bytes-of:' .. owner, id) or 0)
 end
 
--- Takes a response out of the unfinished ones, if it is one of them.
-local function leaveOpen(owner, id)
+-- Removes a response from the unfinished responses, if it is one of them.
+local function removeFromOpen(owner, id)
   redis.call('ZREM', prefix .. 'background-open', id)
   if redis.call('ZREM', prefix .. 'background-open-of:' .. owner, id) == 1 then
-    countOpenBytes(owner, -bytesOf(owner, id))
+    countOpenBytes(owner, -readBytes(owner, id))
   end
 end
 
@@ -86,20 +86,20 @@ end
 
 -- Removes a response and everything that is stored about it.
 local function forget(owner, id)
-  local both = owner .. ' ' .. id
-  redis.call('ZREM', prefix .. 'background-expiries', both)
-  leaveOpen(owner, id)
-  redis.call('ZREM', prefix .. 'background-ended', both)
+  local member = owner .. ' ' .. id
+  redis.call('ZREM', prefix .. 'background-expiries', member)
+  removeFromOpen(owner, id)
+  redis.call('ZREM', prefix .. 'background-ended', member)
   redis.call('ZREM', prefix .. 'background-ended-of:' .. owner, id)
-  countBytes(owner, id, -bytesOf(owner, id))
+  countBytes(owner, id, -readBytes(owner, id))
   redis.call('HDEL', prefix .. 'background-bytes-of:' .. owner, id)
   for _, kind in ipairs({ 'response', 'texts', 'events' }) do
     redis.call('UNLINK', prefix .. 'background-' .. kind .. ':' .. id)
   end
 end
 
--- Removes this response, which is over. If it was cancelled during a run, its record stays for `chargedMs` milliseconds, hidden from its
--- owner, until the use of the run is counted.
+-- Removes this response, which is over. If it was cancelled during a run, its record stays, hidden from its owner, until the use of the run
+-- is counted, at most `chargedMs` milliseconds.
 local function remove(owner, chargedMs)
   if field('state') ~= 'cancelled' or (field('attempt') or '') == '' or field('charged') then
     forget(owner, args.id)
@@ -118,10 +118,11 @@ end
 
 -- Removes responses that have expired.
 local function sweep()
-  -- An earlier release does not count the bytes of the responses that it ends.
-  local most = redis.call('ZREVRANGE', prefix .. 'background-open-bytes', 0, 0)[1]
-  if most and redis.call('EXISTS', prefix .. 'background-open-of:' .. most) == 0 then
-    redis.call('ZREM', prefix .. 'background-open-bytes', most)
+  -- An earlier release does not update these counts when it ends a response. So an owner without unfinished responses may still have a
+  -- count.
+  local largestOwner = redis.call('ZREVRANGE', prefix .. 'background-open-bytes', 0, 0)[1]
+  if largestOwner and redis.call('EXISTS', prefix .. 'background-open-of:' .. largestOwner) == 0 then
+    redis.call('ZREM', prefix .. 'background-open-bytes', largestOwner)
   end
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'background-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do
@@ -129,9 +130,10 @@ local function sweep()
   end
 end
 
--- Makes room for bytes of an owner by removing responses that are over, the oldest first: those of the owner, if the owner has too many
--- bytes, else those of the owner with the most bytes. Returns whether there is enough room now. There is not if the unfinished responses of
--- the owner would take more than half of what those of all others leave, so that a few owners cannot keep others from theirs.
+-- Makes room for bytes of an owner by removing responses that are over, the oldest first. Removes responses of this owner while the owner
+-- has too many bytes, then responses of the owner with the most bytes while all owners together have too many. Returns whether there is
+-- enough room now. The unfinished responses of an owner may take at most half of the room that the unfinished responses of all others
+-- leave, so that a few owners cannot take the room of everybody else.
 local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   local wanted, others = bytes, 0
   local owners = redis.call('ZRANGE', prefix .. 'background-open-bytes', 0, -1, 'WITHSCORES')
@@ -145,25 +147,25 @@ local function makeRoom(owner, bytes, ownerBytes, totalBytes)
   if wanted > (totalBytes - others) / 2 then
     return false
   end
-  local function ownerHas()
+  local function readOwnerBytes()
     return tonumber(redis.call('ZSCORE', prefix .. 'background-bytes', owner) or 0)
   end
-  local function allHave()
+  local function readTotalBytes()
     return tonumber(redis.call('GET', prefix .. 'background-total') or 0)
   end
-  while ownerHas() + bytes > ownerBytes do
+  while readOwnerBytes() + bytes > ownerBytes do
     local oldest = redis.call('ZRANGE', prefix .. 'background-ended-of:' .. owner, 0, 0)[1]
     if not oldest then
       return false
     end
     forget(owner, oldest)
   end
-  while allHave() + bytes > totalBytes do
-    local most = redis.call('ZREVRANGE', prefix .. 'background-bytes', 0, 0)[1]
-    local oldestOfMost = most and redis.call('ZRANGE', prefix .. 'background-ended-of:' .. most, 0, 0)[1]
+  while readTotalBytes() + bytes > totalBytes do
+    local largestOwner = redis.call('ZREVRANGE', prefix .. 'background-bytes', 0, 0)[1]
+    local oldestOfLargest = largestOwner and redis.call('ZRANGE', prefix .. 'background-ended-of:' .. largestOwner, 0, 0)[1]
     local oldest = redis.call('ZRANGE', prefix .. 'background-ended', 0, 0)[1]
-    if oldestOfMost then
-      forget(most, oldestOfMost)
+    if oldestOfLargest then
+      forget(largestOwner, oldestOfLargest)
     elseif oldest then
       forget(split(oldest))
     else
@@ -184,8 +186,8 @@ local function addEvents(owner, sealed, last)
   countBytes(owner, args.id, #sealed)
 end
 
-local function publishChange(what)
-  redis.call('PUBLISH', prefix .. 'background-changes:' .. args.id, what)
+local function publishChange(change)
+  redis.call('PUBLISH', prefix .. 'background-changes:' .. args.id, change)
 end
 
 local function isOpen()

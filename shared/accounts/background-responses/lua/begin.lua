@@ -1,5 +1,5 @@
--- Begins a run of a response, unless the response is over. From now on, earlier runs can write nothing. Their events beyond the opening of
--- the stream are removed, and the numbers of these events are not used again.
+-- Begins a run of a response, unless the response is over. From now on, earlier runs can write nothing. Removes the events that earlier
+-- runs wrote after the opening of the stream. The numbers of these events are not used again.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt  id of the run

@@ -1,5 +1,5 @@
--- Writes the use of a cancelled response until its cancellation into the usage ledger, once. If the response was removed as well, its record
--- expires soon.
+-- Writes the use of a response before its cancellation into the usage ledger, once. If the response was removed, its record then expires
+-- soon.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt  id of the run during which the response was cancelled

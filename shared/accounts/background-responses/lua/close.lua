@@ -1,5 +1,5 @@
--- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. This file
--- stands before each script that calls the function, behind background.lua and emit.lua of the webhooks.
+-- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. This file is
+-- prepended to each script that calls the function, after background.lua and emit.lua of the webhooks.
 --
 --   state   the final state
 --   final   the final response object, sealed; empty if it is among the stored responses
@@ -13,7 +13,7 @@ local function close(state, final, keepMs)
   end
   countBytes(owner, args.id, #final - number('requestBytes'))
   redis.call('HSET', record, 'requestBytes', 0)
-  leaveOpen(owner, args.id)
+  removeFromOpen(owner, args.id)
   redis.call('ZADD', prefix .. 'background-ended', whole(now), owner .. ' ' .. args.id)
   redis.call('ZADD', prefix .. 'background-ended-of:' .. owner, whole(now), args.id)
   expireAfter(owner, keepMs)

@@ -3,15 +3,15 @@
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields      of the record
 --   owner, createdAt  the same as in `fields`
---   last        number of the last of the first events
---   maxOpen     maximum of unfinished responses of an owner
+--   last        number of the last event in ARGV[4]
+--   maxOpen     maximum number of unfinished responses of an owner
 --   ownerBytes  maximum bytes of an owner's background responses
 --   totalBytes  maximum bytes of all background responses
 --   keepMs      milliseconds after which the response expires even if no run has ended it
 -- ARGV[2]  the request, sealed
 -- ARGV[3]  the response object before the first run, sealed
 -- ARGV[4]  the first events, sealed
--- Returns how many unfinished responses the owner has with this one, 0 if there are too many, or -1 if there is no room.
+-- Returns how many unfinished responses the owner has, including this response; 0 if there are too many; -1 if there is no room.
 sweep()
 local owner = args.owner
 local openOf = prefix .. 'background-open-of:' .. owner

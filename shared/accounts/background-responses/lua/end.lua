@@ -1,11 +1,11 @@
 -- Ends a response with the result of a run: the last events, the answer among the stored responses, the requests in the usage ledger, and
--- the event for webhooks. All of it is written, or nothing.
+-- the event for webhooks. Writes either all of these or nothing.
 --
 -- ARGV[1]  JSON, besides prefix, id and the arguments of `keepStored`:
 --   attempt   id of the run
 --   state     `completed`, `incomplete` or `failed`
 --   from      number of the first event, or of an earlier event that may be there already
---   last      number of the last event
+--   last      number of the last event in ARGV[2]
 --   recordMs  milliseconds for which the record and its events are kept
 --   ledger    see `writeUsage`
 -- ARGV[2]  the last events, sealed

@@ -1,4 +1,4 @@
--- Counts a run that ended with an error towards the maximum of runs, unless the response is over or unknown.
+-- Counts a run that ended with an error towards the maximum number of runs, unless the response is over or unknown.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns how many such runs the response has had; 0 if the response is over or unknown.

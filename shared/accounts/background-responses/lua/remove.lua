@@ -1,4 +1,4 @@
--- Removes a response that is over. The use of one that was cancelled during a run can still be counted for a while.
+-- Removes a response that is over. If it was cancelled during a run, the use of that run can still be counted for a while.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner

@@ -1,11 +1,11 @@
--- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix.
+-- Common functions of the scripts in this folder. This file is prepended to most of them. All names begin with one prefix.
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
 --   <prefix>batch-places:<api>:<owner>   see removed-places.lua: ids of removed batches, and when they were created
 --   <prefix>batches-open                 sorted set: ids of all unfinished batches, by the time at which they expire
 --   <prefix>batches-open-of:<owner>      sorted set: ids of an owner's unfinished batches, by the same time
---   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where its lines are in the input
+--   <prefix>batch-slices:<id>            hash: number of each slice to JSON: the position of its lines in the input
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
 --   <prefix>batch-held:<id>              set: the objects that the batch holds, see files.lua: its input, large results of its lines, and
@@ -14,7 +14,7 @@
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON: its outcome and the object
 --                                        that it is in; until the slice is over
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
+-- The scripts compute names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

@@ -1,5 +1,5 @@
--- Cancels all unfinished batches of an owner. `batches.lua`, which is for scripts that work on one batch, does not stand before this
--- script.
+-- Cancels all unfinished batches of an owner. `batches.lua` is not prepended to this script, because it is for scripts that work on one
+-- batch.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -13,8 +13,8 @@ local ids = redis.call('ZRANGE', args.prefix .. 'batches-open-of:' .. args.owner
 for _, id in ipairs(ids) do
   local record = args.prefix .. 'batch:' .. id
   local state = redis.call('HGET', record, 'state')
-  local isMeant = not args.key or redis.call('HGET', record, 'key') == args.key
-  if isMeant and state and state ~= 'ended' and state ~= 'failed' then
+  local isSelected = not args.key or redis.call('HGET', record, 'key') == args.key
+  if isSelected and state and state ~= 'ended' and state ~= 'failed' then
     redis.call('HSETNX', record, 'cancelledAt', now)
   end
 end

@@ -1,4 +1,4 @@
--- Removes what a batch that is over no longer needs: its slices, and its entries among unfinished batches. To be called once the batch
+-- Removes what a batch no longer needs when it is over: its slices, and its entries among unfinished batches. Is called once the batch
 -- holds no objects.
 --
 -- ARGV[1]  JSON: prefix and id

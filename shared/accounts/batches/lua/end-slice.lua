@@ -1,5 +1,5 @@
--- Ends a slice whose results are in objects, once, and counts its lines that were cancelled or expired. From then on, the batch holds the
--- objects. `files.lua` stands before this script, too.
+-- Ends a slice once all its results are in objects, and counts its lines that were cancelled or expired. From then on, the batch holds the
+-- objects. A slice ends once. `files.lua` is also prepended to this script.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   slice      number of the slice

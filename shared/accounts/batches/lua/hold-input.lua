@@ -1,5 +1,5 @@
--- Lets a `validating` batch hold the content of its input file, because its owner may remove the file while the batch runs. `files.lua`
--- stands before this script, too.
+-- Lets a `validating` batch hold the content of its input file, because its owner may remove the file while the batch runs. `files.lua` is
+-- also prepended to this script.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns the object; false if the owner has no such file, or the batch is in another state.

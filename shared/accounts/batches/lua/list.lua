@@ -1,12 +1,12 @@
--- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which is for scripts that work on one batch, does not stand
--- before this script, but removed-places.lua does.
+-- Returns a page of an owner's batches of an API, newest first. `removed-places.lua` is prepended to this script. `batches.lua` is not,
+-- because it is for scripts that work on one batch.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
 --   owner, api
 --   after   id of the batch after which the page begins; may be absent
 --   before  id of the batch before which the page ends; may be absent, and has no effect if there is `after`
---   limit   maximum of batches on the page
+--   limit   maximum number of batches on the page
 -- `after` and `before` may be batches that were removed lately.
 -- Returns {1 if more batches follow in the requested direction else 0, the ids}; false if `after` or `before` is no batch of the owner.
 local args = cjson.decode(ARGV[1])
@@ -28,12 +28,12 @@ local function ranksOf(id)
 end
 local first, last = 0, args.limit - 1
 if args.after or args.before then
-  local rank, follows = ranksOf(args.after or args.before)
+  local rank, nextRank = ranksOf(args.after or args.before)
   if not rank then
     return false
   end
   if args.after then
-    first, last = follows, follows + args.limit - 1
+    first, last = nextRank, nextRank + args.limit - 1
   else
     first, last = math.max(0, rank - args.limit), rank - 1
   end

@@ -1,5 +1,5 @@
 -- Moves a batch to another state, makes its files, and emits an event if the batch is over in the new state. `emit.lua` of the webhooks and
--- `files.lua` stand before this script, too.
+-- `files.lua` are also prepended to this script.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   from    the state that the batch must be in
@@ -30,7 +30,7 @@ for name, value in pairs(args.fields) do
 end
 if args.isOver then
   redis.call('HDEL', record, 'pausedUntil', 'pausedFor', 'blockedUntil', 'lacksWorker')
-  -- The last part of the event's type: the outcome, as formats show it.
+  -- The last part of the event's type is the outcome, in the words of the formats.
   local outcome = 'completed'
   if args.to == 'failed' then
     outcome = 'failed'

@@ -1,7 +1,7 @@
 -- Records the result of a line, once. Writes the result itself, the counts of the batch, and the requests of the line in the usage ledger.
--- If the line has a result already, or its slice is over, nothing is written. A call with the same text, repeated because the first reply
--- was lost, returns the outcome of the first call. If the result is in an object, the batch holds the object from then on. `files.lua`
--- stands before this script, too.
+-- If the line has a result already, or its slice is over, nothing is written. A call that is repeated with the same text, because the first
+-- reply was lost, returns the outcome of the first call. If the result is in an object, the batch holds the object from then on.
+-- `files.lua` is also prepended to this script.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   slice    number of the slice

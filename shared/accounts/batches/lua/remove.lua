@@ -1,5 +1,5 @@
--- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, for the job that ends it, or the sweep.
--- removed-places.lua stands before this script.
+-- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, so that the job that ends it, or the sweep,
+-- releases them. `removed-places.lua` is prepended to this script.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if the batch is unfinished or unknown.

@@ -1,4 +1,4 @@
--- Stores where some slices of a batch are in its input, for as long as its record is kept.
+-- Stores the positions of some slices of a batch in its input. They are kept as long as the record of the batch.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   first  number of the first slice

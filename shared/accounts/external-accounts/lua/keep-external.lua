@@ -9,20 +9,20 @@
 --   now       ms since 1970
 --   over      `turn` of the answer that is replaced, '' if that answer has none; absent to replace any answer
 --   account   fields of the person's account at the provider
--- Returns 1, also if the answer with the same `turn` was stored before; 0 if another answer than `over` is stored, or the account at the
+-- Returns 1, also if the answer with the same `turn` was stored before; 0 if an answer other than `over` is stored, or the account at the
 -- provider no longer belongs to the person.
-local externals, user, own = unpack(KEYS)
+local externals, user, account = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', user) == 0 or redis.call('HGET', externals, args.external) ~= args.userId then
   return 0
 end
-local turn = redis.call('HGET', own, 'turn') or ''
+local turn = redis.call('HGET', account, 'turn') or ''
 if args.over and turn ~= args.over and turn ~= args.account.turn then
   return 0
 end
-redis.call('DEL', own)
+redis.call('DEL', account)
 for name, value in pairs(args.account) do
-  redis.call('HSET', own, name, value)
+  redis.call('HSET', account, name, value)
 end
 if tonumber(args.account.goodUntil) > args.now then
   redis.call('HDEL', user, 'refusedAt')

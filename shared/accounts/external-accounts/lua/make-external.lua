@@ -15,7 +15,7 @@
 --   fields     fields of the new user's record
 --   account    fields of the account at the provider
 -- Returns 'made', 'email taken' if another person has the address, or 'taken' if the account at the provider belongs to a person already.
-local externals, emails, user, users, admins, own = unpack(KEYS)
+local externals, emails, user, users, admins, account = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', externals, args.external) == 1 then
   return 'taken'
@@ -28,7 +28,7 @@ for name, value in pairs(args.fields) do
   redis.call('HSET', user, name, value)
 end
 for name, value in pairs(args.account) do
-  redis.call('HSET', own, name, value)
+  redis.call('HSET', account, name, value)
 end
 redis.call('ZADD', users, args.createdAt, args.userId)
 if args.isAdmin then

@@ -7,9 +7,9 @@
 -- ARGV[1]  JSON:
 --   userId
 -- Returns the name of the provider; nil when the person has no account at a provider, or is deleted.
-local externals, user, own = unpack(KEYS)
+local externals, user, account = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-local provider, issuer, subject = unpack(redis.call('HMGET', own, 'provider', 'issuer', 'subject'))
+local provider, issuer, subject = unpack(redis.call('HMGET', account, 'provider', 'issuer', 'subject'))
 if not provider or redis.call('EXISTS', user) == 0 then
   return nil
 end
@@ -17,7 +17,7 @@ local external = (issuer or '') .. ' ' .. (subject or '')
 if redis.call('HGET', externals, external) == args.userId then
   redis.call('HDEL', externals, external)
 end
-redis.call('DEL', own)
+redis.call('DEL', account)
 redis.call('HINCRBY', user, 'epoch', 1)
 redis.call('HINCRBY', user, 'tokenEpoch', 1)
 return provider

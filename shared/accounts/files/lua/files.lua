@@ -1,26 +1,26 @@
--- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix. An owner is a
--- person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
+-- The functions that the scripts of this folder share. This file is prepended to each of them. All names begin with one prefix. An owner is
+-- a person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
 --   <prefix>files-by-age:<owner>:<purpose>  sorted set: ids of the files with one purpose, in the same order
 --   <prefix>file-places:<owner>             see removed-places.lua: ids of removed files, and the numbers that they had
---   <prefix>files-refused:<owner>           string that expires: present if the owner no longer exists, so that no file is added for it
+--   <prefix>files-refused:<owner>           string that expires: present if the owner no longer exists; no file is added for it
 --   <prefix>file-number                     string: the number of the newest file
 --   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time of their expiry
 --   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
 --   <prefix>file-total                      string: bytes of all files and uploads
---   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, including
---                                           uploads of such results; this is the room that is left for the joined files
---   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the kind is
---                                           `file`, `part` of the results of a batch, or `join` of such parts
---   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects of
---                                           uploads that have not become files, and of removed files
+--   <prefix>file-joins                      string: bytes of the parts that are still to be joined into files, including uploads of parts;
+--                                           as many bytes are left free for the joined files
+--   <prefix>file-uploads                    hash: object of each upload to `<owner> <reserved bytes> <kind>`; the kind is `file`, or `part`
+--                                           for results of a batch, or `join` for a file that joins such parts
+--   <prefix>file-removals                   sorted set: objects without a record, by the earliest time of their removal: objects of uploads
+--                                           that have not become files, and of removed files
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
---   <prefix>file-held                       hash: each held object that no file has to `<owner> <its bytes>`; the bytes count for the
---                                           owner; ` part` follows for results of a batch
+--   <prefix>file-held                       hash: each held object without a file to `<owner> <bytes>`, for results of a batch followed by
+--                                           ` part`; the bytes count for the owner
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
+-- The scripts build names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -30,9 +30,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Maximum of expired files whose records one call removes.
-local expireAtOnce = 100
+local maxExpiredAtOnce = 100
 
--- Lua's own conversion writes large numbers with an exponent. Adding 0 turns -0, which Redis cannot read, into 0.
+-- Formats a number as an integer. Lua's own conversion writes large numbers with an exponent. Adding 0 turns -0, which Redis cannot read,
+-- into 0.
 local function whole(number)
   return string.format('%.0f', number + 0)
 end
@@ -62,12 +63,12 @@ local function totalBytes()
   return tonumber(redis.call('GET', prefix .. 'file-total') or 0)
 end
 
--- Returns the bytes that are left free for joining the results of batches.
+-- Returns the bytes that are left free for joined files.
 local function joinBytes()
   return tonumber(redis.call('GET', prefix .. 'file-joins') or 0)
 end
 
--- Adds bytes to the counts of an owner and of all; a number below 0 subtracts bytes.
+-- Adds bytes to the counts of an owner and of all owners; a number below 0 subtracts bytes.
 local function countBytes(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
@@ -75,7 +76,7 @@ local function countBytes(owner, bytes)
   end
 end
 
--- Counts bytes of an upload of a kind. A `join` does not count for its owner until it is a file, because its parts count until then.
+-- Adds bytes of an upload to the counts. A `join` does not count for its owner until it is a file, because its parts count until then.
 local function countKind(kind, owner, bytes)
   if kind == 'join' then
     redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
@@ -87,12 +88,12 @@ local function countKind(kind, owner, bytes)
   end
 end
 
-local function mayBeRemovedAt(object, at)
+local function scheduleRemoval(object, at)
   redis.call('ZADD', prefix .. 'file-removals', whole(at), object)
 end
 
 -- Returns the owner, the bytes and the kind of an object in `file-uploads` or `file-held`; nil if it is not there.
-local function ownerIn(name, object)
+local function readOwnership(name, object)
   local text = redis.call('HGET', prefix .. name, object)
   if not text then
     return nil
@@ -103,7 +104,7 @@ end
 
 -- Returns the owner of an upload, the bytes that it has reserved, and its kind; nil for an unknown upload.
 local function uploadOf(object)
-  return ownerIn('file-uploads', object)
+  return readOwnership('file-uploads', object)
 end
 
 -- Ends an upload and releases the bytes that it has reserved. Returns whether there was such an upload.
@@ -121,7 +122,8 @@ local function canBecomeFile(owner, object)
   return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
 end
 
--- Turns an upload for which `canBecomeFile` holds into a file { object, id, purpose, bytes, expiresAt }. `text` is its record as JSON.
+-- Turns an upload into a file { object, id, purpose, bytes, expiresAt }. `text` is its record as JSON. The caller must have checked
+-- `canBecomeFile`.
 local function keep(owner, file, text)
   endUpload(file.object)
   redis.call('ZREM', prefix .. 'file-removals', file.object)
@@ -144,12 +146,12 @@ local function isHeld(object)
   return redis.call('HEXISTS', prefix .. 'file-holds', object) == 1
 end
 
--- Marks a held object as one that no file has. The object's bytes are counted already.
+-- Marks a held object as an object without a file. Its bytes are counted already.
 local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end
 
--- Ends an upload of kind `part`, which must be known, and lets a batch hold its object.
+-- Ends a known upload of the kind `part`, and lets a batch hold its object.
 local function holdUpload(object, bytes)
   local owner = uploadOf(object)
   endUpload(object)
@@ -159,24 +161,24 @@ local function holdUpload(object, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes) .. ' part')
 end
 
--- Releases an object that a batch held. Returns whether the object may be removed, because no other batch holds it and no file has it.
+-- Releases an object that a batch held. Returns whether the object may be removed: no other batch holds it, and it has no file.
 local function release(object)
   if redis.call('HINCRBY', prefix .. 'file-holds', object, -1) > 0 then
     return false
   end
   redis.call('HDEL', prefix .. 'file-holds', object)
-  local owner, bytes, kind = ownerIn('file-held', object)
+  local owner, bytes, kind = readOwnership('file-held', object)
   if not owner then
     return false
   end
   redis.call('HDEL', prefix .. 'file-held', object)
   countKind(kind, owner, -bytes)
-  mayBeRemovedAt(object, now)
+  scheduleRemoval(object, now)
   return true
 end
 
--- Removes the record of a file. Unless a batch holds the file's object, the object no longer counts and may be removed. Returns the record;
--- nil for an unknown file.
+-- Removes the record of a file, and schedules the removal of its object. An object that a batch holds stays, and still counts for the
+-- owner. Returns the record; nil for an unknown file.
 local function forget(owner, id)
   redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
   redis.call('ZREM', byAge(owner), id)
@@ -190,16 +192,16 @@ local function forget(owner, id)
     noteHeld(record.object, owner, record.bytes)
   else
     countBytes(owner, -record.bytes)
-    mayBeRemovedAt(record.object, now)
+    scheduleRemoval(record.object, now)
   end
   return record
 end
 
 -- Removes the records of files that have expired.
 local function expire()
-  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'file-expiries', '-inf', whole(now), 'LIMIT', 0, expireAtOnce)
-  for _, each in ipairs(expired) do
-    local owner, id = string.match(each, '^(%S+) (.+)$')
+  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'file-expiries', '-inf', whole(now), 'LIMIT', 0, maxExpiredAtOnce)
+  for _, member in ipairs(expired) do
+    local owner, id = string.match(member, '^(%S+) (.+)$')
     forget(owner, id)
   end
 end

@@ -7,15 +7,15 @@
 --   after        id of the file after which the page begins; may be absent
 --   before       id of the file before which the page ends; may be absent
 --   limit        maximum of files on the page
--- `after` and `before` may be files that were removed lately, see removed-places.lua, which stands before this script, too.
--- Returns {1 if more files follow in the requested direction else 0, the records}; false if `after` or `before` is no file of the owner.
+-- `after` and `before` may be files that were removed lately, see removed-places.lua, which is also prepended to this script.
+-- Returns {1 if more files follow in the requested direction else 0, the records}; false if `after` or `before` is not a file of the owner.
 expire()
 local name = byAge(args.owner, args.purpose)
-local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'
-local range = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
--- Returns the rank of a file, and the rank of the next file. For a removed file, both are the rank of the next file.
-local function ranksOf(id)
-  local rank = redis.call(rankOf, name, id)
+local rankCommand = args.newestFirst and 'ZREVRANK' or 'ZRANK'
+local rangeCommand = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
+-- Returns the rank of a file and the rank of the next file. For a removed file, both are the rank of the next file.
+local function findRanks(id)
+  local rank = redis.call(rankCommand, name, id)
   if rank then
     return rank, rank + 1
   end
@@ -24,26 +24,26 @@ local function ranksOf(id)
     return nil
   end
   redis.call('ZADD', name, place, id)
-  rank = redis.call(rankOf, name, id)
+  rank = redis.call(rankCommand, name, id)
   redis.call('ZREM', name, id)
   return rank, rank
 end
 local first, last = 0, args.limit - 1
 if args.after or args.before then
-  local rank, follows = ranksOf(args.after or args.before)
+  local rank, nextRank = findRanks(args.after or args.before)
   if not rank then
     return false
   end
   if args.after then
-    first, last = follows, follows + args.limit - 1
+    first, last = nextRank, nextRank + args.limit - 1
   else
     first, last = math.max(0, rank - args.limit), rank - 1
   end
 end
-local more = args.before and first > 0 or not args.before and redis.call('ZCARD', name) > last + 1
-local reply = { more and 1 or 0 }
+local hasMore = args.before and first > 0 or not args.before and redis.call('ZCARD', name) > last + 1
+local reply = { hasMore and 1 or 0 }
 if last >= first then
-  for _, id in ipairs(redis.call(range, name, first, last)) do
+  for _, id in ipairs(redis.call(rangeCommand, name, first, last)) do
     table.insert(reply, redis.call('HGET', recordsOf(args.owner), id) or '')
   end
 end

@@ -1,4 +1,4 @@
--- Removes the record of a file. Its position in the lists stays known for a while, see removed-places.lua, which stands before this script.
+-- Removes the record of a file. Its place in the lists stays known for a while, see removed-places.lua, which is prepended to this script.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner

@@ -1,27 +1,27 @@
--- Reserves room for a new upload, or more room for an upload that goes on. The same room is never reserved for two uploads. The object of
--- the upload may be removed after `leaseMs` without a call.
+-- Reserves room for a new upload, or more room for an upload that goes on. Two uploads never share room. The object of the upload
+-- may be removed after `leaseMs` without a call.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
 --   object      object of the upload
---   bytes       bytes to reserve in addition; 0 only shows that the upload goes on
+--   bytes       bytes to reserve in addition; with 0, the call only shows that the upload goes on
 --   begins      whether this is the upload's first call
---   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for a file that joins such parts
+--   kind        `file`: a file, to which the owner's bounds apply; `part`: results of a batch; `join`: a file that joins such parts
 --   ownerBytes  maximum bytes of one owner
 --   ownerFiles  maximum of files of one owner
---   totalBytes  maximum bytes of all owners. A `part` needs room twice, for itself and for the join. A `join` uses the room of its parts.
---   filesBytes  bytes of which the files of one owner may take half of what all others leave
---   leaseMs     milliseconds until the upload counts as dead, unless there is another call
--- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'share' if these were more than half of what others leave; 'files' if
--- the owner has too many files; 'total' if all owners together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed'
--- if the upload counts as dead.
+--   totalBytes  maximum bytes of all owners. A `part` needs room twice: for itself and for the join. A `join` uses the room of its parts.
+--   filesBytes  bytes for files. One owner may take at most half of what all others leave of them.
+--   leaseMs     milliseconds without another call until the upload counts as dead
+-- Returns 'reserved', or why nothing was reserved: 'owner' if the owner would have too many bytes; 'share' if the owner would have more
+-- than half of what others leave; 'files' if the owner has too many files; 'total' if all owners together would have too many bytes;
+-- 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
 local owner, object = args.owner, args.object
 expire()
 if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then
   return 'gone'
 end
-local known, reserved = uploadOf(object)
-if args.begins == (known ~= nil) then
+local uploadOwner, reserved = uploadOf(object)
+if args.begins == (uploadOwner ~= nil) then
   return 'lapsed'
 end
 if args.kind == 'file' then
@@ -50,5 +50,5 @@ if args.bytes > 0 then
   countKind(args.kind, owner, args.bytes)
 end
 redis.call('HSET', prefix .. 'file-uploads', object, owner .. ' ' .. whole((reserved or 0) + args.bytes) .. ' ' .. args.kind)
-mayBeRemovedAt(object, now + args.leaseMs)
+scheduleRemoval(object, now + args.leaseMs)
 return 'reserved'

@@ -1,13 +1,13 @@
--- Returns objects without a record, for their removal. No other caller gets them for a while.
+-- Returns objects without a record, for their removal. No other caller gets the same objects for a while.
 --
 -- ARGV[1]  JSON, besides prefix:
---   most     maximum of objects
---   againMs  milliseconds until the objects are returned again, unless they are removed by then
+--   maxObjects  maximum of objects
+--   againMs     milliseconds after which the objects may be returned again, if they are not removed by then
 expire()
 local name = prefix .. 'file-removals'
-local objects = redis.call('ZRANGEBYSCORE', name, '-inf', whole(now), 'LIMIT', 0, args.most)
+local objects = redis.call('ZRANGEBYSCORE', name, '-inf', whole(now), 'LIMIT', 0, args.maxObjects)
 for _, object in ipairs(objects) do
   endUpload(object)
-  mayBeRemovedAt(object, now + args.againMs)
+  scheduleRemoval(object, now + args.againMs)
 end
 return objects

@@ -1,15 +1,15 @@
--- Abandons an execution whose client has disconnected, unless a follower waits for its answer. The key of an abandoned execution is free.
+-- Abandons an execution after its client has disconnected, unless a follower waits for the answer. The key is then free.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
 --   attempt  id of the execution
 --   keepMs   milliseconds for which the execution is still known
 -- Returns how many followers wait for the answer; 0 if the execution was abandoned, or no longer has the key.
-if not isMine() then
+if not hasKey() then
   return 0
 end
 local waiting = countFollowers()
 if waiting == 0 then
-  lose(owner, id)
+  dropEntries(owner, id)
   redis.call('HSET', record, 'state', 'over', 'kind', 'cancelled', 'isFree', 1)
   expireAfter(args.keepMs)
   publishChange('over')

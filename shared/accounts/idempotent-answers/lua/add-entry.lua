@@ -1,4 +1,4 @@
--- Defines the function that adds to an answer. This file stands before each script that calls the function, behind answers.lua.
+-- Defines the function that adds an entry to an answer. This file is prepended to each script that calls the function, after answers.lua.
 --
 -- Arguments of the script:
 --   from         number of the first event
@@ -15,16 +15,16 @@ local function addEntry()
   if ARGV[4] ~= '' then
     redis.call('HSET', record, 'facts', ARGV[4])
   end
-  if field('isLost') then
+  if readField('isLost') then
     return false
   end
   local bytes = #ARGV[2]
   -- This call repeats an earlier call whose reply was lost, or adds no events.
-  if args.from <= number('next') and (bytes == 0 or args.last < number('next')) then
+  if args.from <= readNumber('next') and (bytes == 0 or args.last < readNumber('next')) then
     return true
   end
-  if args.from ~= number('next') or bytesOf(owner, id) + bytes > args.answerBytes or not makeRoom(bytes) then
-    lose(owner, id)
+  if args.from ~= readNumber('next') or readBytes(owner, id) + bytes > args.answerBytes or not makeRoom(bytes) then
+    dropEntries(owner, id)
     return false
   end
   redis.call('XADD', events, whole(args.last + 1) .. '-0', 'e', ARGV[2])

@@ -3,14 +3,14 @@
 -- ARGV[1]  JSON, besides prefix, owner, id and the arguments of add-entry.lua:
 --   attempt  id of the execution
 --   kind     `whole`, or `cut` if the connection was closed before the end of the answer
---   isFree   whether the next request with the key is executed instead of getting this answer
+--   isFree   whether the next request with the key is executed; otherwise it gets this answer
 --   keepMs   milliseconds for which the answer is kept
 --   ownerBytes, totalBytes  see claim.lua
--- Returns 1, also when it is called again because the reply was lost, or 0 if the execution no longer has the key.
-if field('attempt') == args.attempt and field('state') == 'over' then
+-- Returns 1, or 0 if the execution no longer has the key. A call that is repeated because its reply was lost returns 1 again.
+if readField('attempt') == args.attempt and readField('state') == 'over' then
   return 1
 end
-if not isMine() then
+if not hasKey() then
   return 0
 end
 if addEntry() then

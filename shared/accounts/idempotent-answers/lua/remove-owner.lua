@@ -1,10 +1,10 @@
--- Removes the keys of an owner that no longer exists. Executions go on for their clients.
+-- Removes the keys of an owner that no longer exists. Their executions go on for their clients.
 --
 -- ARGV[1]  JSON, besides prefix and owner (`id` is empty):
---   most  maximum of keys to remove; bounded because Redis serves nobody else meanwhile
+--   max  maximum of keys to remove; bounded because Redis serves nobody else meanwhile
 -- Returns how many keys of the owner are left.
-local known = prefix .. 'idempotent-bytes-of:' .. owner
-for _, each in ipairs(redis.call('HRANDFIELD', known, args.most)) do
-  forget(owner, each)
+local bytesByKey = prefix .. 'idempotent-bytes-of:' .. owner
+for _, keyId in ipairs(redis.call('HRANDFIELD', bytesByKey, args.max)) do
+  forget(owner, keyId)
 end
-return redis.call('HLEN', known)
+return redis.call('HLEN', bytesByKey)

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
---   ifRevision  the revision that the key must have; absent if it may have any
+--   ifRevision  the revision that the key must have; absent to change the key at any revision
 --   removed     names of fields to remove
 --   fields      fields to set
 -- Returns 'changed'; 'over' when the key is revoked or replaced; 'unknown'; or 'stale' when the key has another revision.

@@ -1,6 +1,6 @@
--- Stores a new key, if its owner exists. If the new key replaces an old key, the old key is set to expire. The new key then has every
--- setting of the old key, including those that this release does not define. If the owner has the maximum of keys, the oldest key that is
--- revoked or expired is removed. `is-store-read.lua` stands before this script.
+-- Stores a new key, if its owner exists. If the new key replaces an old key, the old key is set to expire, and the new key gets every
+-- setting of the old key, including settings that this release does not define. If the owner has the maximum number of keys, the oldest key
+-- that is revoked or expired is removed. `is-store-read.lua` is prepended to this script.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)
@@ -15,15 +15,15 @@
 --   isOwned       whether the key has an owner
 --   isRouter      whether the new key is a router key
 --   oldExpiresAt  when the key to replace expires, ms since 1970; absent when the new key replaces none
---   maxPerOwner   maximum of keys of an owner
+--   maxPerOwner   maximum number of keys of an owner
 --   keyPrefix     start of the names of keys' records
 --   fields        fields of the new key's record; if it replaces a key, only the fields in which the two differ
--- Returns 'created'; `created of <id>` when a key was removed, so that nobody can read any more what is stored under that id; 'no owner';
+-- Returns 'created'; `created of <id>` when the last key that could read the content that is stored under that id was removed; 'no owner';
 -- 'too many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 
-local orphan
+local unreadStore
 local function isOver(key)
   local revokedAt, expiresAt = unpack(redis.call('HMGET', key, 'revokedAt', 'expiresAt'))
   local expiry = tonumber(expiresAt or '')
@@ -41,25 +41,25 @@ if args.isOwned then
     return 'no owner'
   end
   if redis.call('ZCARD', keysOfOwner) >= args.maxPerOwner then
-    local gone
+    local removedId
     for _, id in ipairs(redis.call('ZRANGE', keysOfOwner, 0, -1)) do
       if isOver(args.keyPrefix .. id) then
-        gone = id
+        removedId = id
         break
       end
     end
-    if not gone then
+    if not removedId then
       return 'too many'
     end
-    local storesAs = redis.call('HGET', args.keyPrefix .. gone, 'storesAs')
+    local storesAs = redis.call('HGET', args.keyPrefix .. removedId, 'storesAs')
     local keyIds = redis.call('ZRANGE', keysOfOwner, 0, -1)
-    if storesAs and not isStoreRead(storesAs, keyIds, gone, args.keyPrefix, args.createdAt) then
-      orphan = storesAs
+    if storesAs and not isStoreRead(storesAs, keyIds, removedId, args.keyPrefix, args.createdAt) then
+      unreadStore = storesAs
     end
-    redis.call('DEL', args.keyPrefix .. gone)
-    redis.call('ZREM', keysOfOwner, gone)
-    redis.call('ZREM', keys, gone)
-    redis.call('HDEL', uses, gone)
+    redis.call('DEL', args.keyPrefix .. removedId)
+    redis.call('ZREM', keysOfOwner, removedId)
+    redis.call('ZREM', keys, removedId)
+    redis.call('HDEL', uses, removedId)
   end
   redis.call('ZADD', keysOfOwner, args.createdAt, args.id)
 end
@@ -75,4 +75,4 @@ redis.call('ZADD', keys, args.createdAt, args.id)
 if args.isRouter then
   redis.call('SET', routerMarker, args.id, 'NX')
 end
-return orphan and ('created of ' .. orphan) or 'created'
+return unreadStore and ('created of ' .. unreadStore) or 'created'

@@ -1,4 +1,4 @@
--- Revokes a key. If the key is revoked again, the time of the first revocation stays. `is-store-read.lua` stands before this script.
+-- Revokes a key. If the key is revoked again, the time of the first revocation stays. `is-store-read.lua` is prepended to this script.
 --
 -- KEYS[1]  record of the key (hash)
 -- KEYS[2]  index of the keys of its owner (sorted set: id by creation time); unused for a router key
@@ -7,9 +7,9 @@
 --   now        ms since 1970
 --   isOwned    whether the key has an owner
 --   keyPrefix  start of the names of keys' records
--- Returns a list. It begins with 1 when the key is revoked now, 0 when it was revoked before, -1 when there is no such key. Then follow ids
--- whose stored content no key can read any more. They are ids under which this key, a key that it replaced or a key that replaced it stores
--- in place of an owner.
+-- Returns a list. The first element is 1 if the key is revoked now, 0 if it was revoked before, -1 if there is no such key. The other
+-- elements are the ids whose stored content no key can read any more. Each is an id under which this key, a key that it replaced or a key
+-- that replaced it stores content in place of an owner.
 local record, keysOfOwner = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', record) == 0 then

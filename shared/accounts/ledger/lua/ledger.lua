@@ -1,4 +1,4 @@
--- What scripts that write into the usage ledger have in common. This file stands before each of them, behind `sessions.lua` and
+-- Common functions of the scripts that write into the usage ledger. This file is prepended to each of them, after `sessions.lua` and
 -- `key-names.lua`.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
@@ -8,20 +8,20 @@
 --   <prefix>spans:<period>     hashes that expire: everybody's sums of five minutes or an hour, see span-sums.ts
 --   <prefix>spans:<period>:<owner>   hashes that expire: the sums of a person or team in the same periods
 
--- Adds the stream id of a request to a text with the stream ids of all requests with its id, and returns the text. The eight newest stream
--- ids of each owner are kept, and 64 altogether.
-local function withPlace(places, owner, entry)
-  local kept, own = {}, {}
-  for place in string.gmatch(places, '[^,]+') do
-    local list = string.sub(place, 1, #owner + 1) == owner .. ' ' and own or kept
-    list[#list + 1] = place
+-- Adds the stream id of a request to the text `streamIds`, which lists the stream ids of all requests with the same id. Returns the new
+-- text. Keeps the eight newest stream ids of each owner, and 64 in all.
+local function addStreamId(streamIds, owner, entry)
+  local kept, ofOwner = {}, {}
+  for streamId in string.gmatch(streamIds, '[^,]+') do
+    local list = string.sub(streamId, 1, #owner + 1) == owner .. ' ' and ofOwner or kept
+    list[#list + 1] = streamId
   end
-  if #own == 0 and #kept > 56 then
-    return places
+  if #ofOwner == 0 and #kept > 56 then
+    return streamIds
   end
-  own[#own + 1] = owner .. ' ' .. entry
-  for index = math.max(1, #own - 7), #own do
-    kept[#kept + 1] = own[index]
+  ofOwner[#ofOwner + 1] = owner .. ' ' .. entry
+  for index = math.max(1, #ofOwner - 7), #ofOwner do
+    kept[#kept + 1] = ofOwner[index]
   end
   return table.concat(kept, ',')
 end
@@ -38,15 +38,15 @@ local function writeIds(ledger, entries)
   end
   for index, entry in ipairs(entries) do
     local id, owner = ledger.ids[index][1], ledger.ids[index][2]
-    local places = redis.call('HGET', name, id)
-    redis.call('HSET', name, id, places and withPlace(places, owner, entry) or owner .. ' ' .. entry)
+    local streamIds = redis.call('HGET', name, id)
+    redis.call('HSET', name, id, streamIds and addStreamId(streamIds, owner, entry) or owner .. ' ' .. entry)
   end
   redis.call('SET', state, current, 'PX', ledger.keptMs)
   redis.call('PEXPIRE', name, ledger.keptMs)
 end
 
--- Adds to fields that have several counts in one value, with spaces between them. With one field for each count, there would be five times
--- as many fields, and Redis searches a small hash from its beginning for each field.
+-- Adds to fields whose value consists of several counts, separated by spaces. With one field for each count, there would be five times as
+-- many fields, and Redis searches a small hash from its beginning for each field.
 local function addCounts(name, sums)
   local fields = {}
   for field in pairs(sums) do
@@ -75,32 +75,33 @@ local function addCounts(name, sums)
   end
 end
 
+-- Adds to one hash of sums. Entities beyond the maximum number of fields are counted under their substitute.
 local function writeSpanPart(name, part)
   local sums = {}
-  for field, counts in pairs(part.whole) do
+  for field, counts in pairs(part.overall) do
     sums[field] = counts
   end
   local size = redis.call('HLEN', name)
-  local mayFill = size + #part.things >= part.maxFields
-  for _, thing in ipairs(part.things) do
-    if not mayFill or redis.call('HEXISTS', name, thing.row) == 1 then
-      sums[thing.row] = thing.counts
+  local mayExceedMaximum = size + #part.entities >= part.maxFields
+  for _, entity in ipairs(part.entities) do
+    if not mayExceedMaximum or redis.call('HEXISTS', name, entity.row) == 1 then
+      sums[entity.row] = entity.counts
     elseif size < part.maxFields then
       size = size + 1
-      sums[thing.row] = thing.counts
+      sums[entity.row] = entity.counts
     else
       local counts = {}
-      for index, count in ipairs(thing.counts) do
-        counts[index] = count + (sums[thing.substitute] and sums[thing.substitute][index] or 0)
+      for index, count in ipairs(entity.counts) do
+        counts[index] = count + (sums[entity.substitute] and sums[entity.substitute][index] or 0)
       end
-      sums[thing.substitute] = counts
+      sums[entity.substitute] = counts
     end
   end
   addCounts(name, sums)
 end
 
--- Adds to the sums of five minutes and of hours. If a period has the maximum of owners, requests of further owners count only in the sums
--- of everybody.
+-- Adds to the sums of five minutes and of hours. If a period has the maximum number of owners, requests of further owners count only in the
+-- sums of everybody.
 local function writeSpans(ledger)
   for _, span in ipairs(ledger.spans) do
     for _, period in ipairs(span.periods) do
@@ -126,22 +127,22 @@ local function writeSpans(ledger)
   end
 end
 
--- Writes finished requests: each of them as a single request, and all of them into the sums and totals of their times.
+-- Writes finished requests: each request as an entry of the stream, and all of them into the sums and totals of their periods.
 --
 --   ledger:
 --     prefix       start of all names
---     maxRequests  maximum of single requests that are kept
+--     maxRequests  maximum number of single requests that are kept
 --     oldest       single requests that were written before this time, in ms since 1970, may be removed
 --     keptMs       milliseconds for which single requests are kept
 --     ids          a list of { id, owner }, one for each request
---     idsAtOnce    maximum of ids in one hash
+--     idsAtOnce    maximum number of ids in one hash
 --     olderIds     number of hashes of ids that are kept in addition to the newest one
---     maxFields    maximum of fields of a period; further rows are counted under their substitute
+--     maxFields    maximum number of fields of a period; further rows are counted under their substitute
 --     keyNames     { id: name }
 --     keyNameBounds  see `writeKeyNames`
 --     sessions     see `writeSessions`; absent if there are no turns
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
---     maxOwners    maximum of owners whose sums are counted separately in one period
+--     maxOwners    maximum number of owners whose sums are counted separately in one period
 --     spans        a list of { periods, parts }, see span-sums.ts; a period is { name, expiresAt }
 --   first          position of the first request in ARGV; the others follow
 local function writeUsage(ledger, first)

@@ -1,4 +1,4 @@
--- Replaces the reservation of a request by its actual use, even if the reservation has expired meanwhile. A repeated call does nothing.
+-- Replaces the reservation of a request by its actual use, even if the reservation has expired. A repeated call does nothing.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

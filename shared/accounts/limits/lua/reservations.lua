@@ -1,26 +1,26 @@
--- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix:
+-- Common functions of the scripts in this folder. This file is prepended to each of them. All names begin with one prefix:
 --
 --   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
 --   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one on each line); `expired` once it is out of force; for a
 --                                    share also `number`, the number of its last report, and `requests`
 --   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the time
 --                                    (`…At`) for which it was computed; `share:<id>` for each share of the party: when it expires, how
---                                    many requests may begin on it, and how many may run on it at once, the running ones included
+--                                    many requests may begin on it, and how many may run on it at once, including running requests
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
--- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number, the
--- limit itself, leaks in a millisecond. Reserved tokens are not in the bucket and do not leak. They count in full until the request is
--- over; then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
+-- A bucket contains recent use, and leaks its limit in a minute. Levels are in requests or tokens times 60000. So the amount that leaks in
+-- a millisecond is a whole number, the limit itself. Reserved tokens are not in the bucket and do not leak. They count in full until the
+-- request is over. Then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
 --
--- A share is a reservation for requests that are still to come (see `share.lua`). The parties' hashes state how many requests may begin on
--- it, and how many may run at once. Both numbers count until the share expires.
+-- A share is a reservation for future requests (see `share.lua`). The hash of each party states how many requests may begin on the share,
+-- and how many may run on it at once. Both numbers count as use until the share expires.
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
+-- The scripts compute names themselves, so they do not run on a Redis cluster. Times are by the clock of Redis, never by a node's clock.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
---   parties  only in some scripts: the parties that a request concerns, each { party, limits }; an absent limit does not limit; limits of
---            cost are in nano-dollars
+--   parties  only in some scripts: the parties that a request concerns, each { party, limits }; cost limits are in nano-dollars; absent
+--            limits do not apply
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local reservations = prefix .. 'reservations'
@@ -36,7 +36,7 @@ local dayKeptMs = 3 * dayMs
 local monthKeptMs = 40 * dayMs
 -- Milliseconds for which a reservation is kept after it is out of force. Its request may still be running, and be committed later.
 local expiredKeptMs = 2 * dayMs
--- Maximum of reservations that one sweep takes out of force.
+-- Maximum number of reservations that one sweep takes out of force.
 local sweptAtOnce = 1000
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -49,7 +49,8 @@ local function number(text)
   return tonumber(text or '') or 0
 end
 
--- Returns the month, such as 2026-11, of a day counted from 1970. (Years are taken to begin with March, so that leap days come last.)
+-- Returns the month, such as 2026-11, of a day counted from 1970. The algorithm and its variables are those of `civil_from_days` in
+-- https://howardhinnant.github.io/date_algorithms.html. Its years begin with March, so that leap days come last.
 local function monthOf(day)
   local z = day + 719468
   local era = math.floor(z / 146097)
@@ -83,9 +84,9 @@ local function readReservation(id)
   }
 end
 
-local function addToPeriods(use, reservation, tokensField, tokens, costField, cost)
+local function addToPeriods(partyName, reservation, tokensField, tokens, costField, cost)
   for period, keptMs in pairs({ [reservation.day] = dayKeptMs, [reservation.month] = monthKeptMs }) do
-    local name = use .. ':' .. period
+    local name = partyName .. ':' .. period
     if tokens ~= 0 then
       redis.call('HINCRBY', name, tokensField, whole(tokens))
     end
@@ -96,35 +97,35 @@ local function addToPeriods(use, reservation, tokensField, tokens, costField, co
   end
 end
 
--- Adds to the level of the bucket of tokens. The time of the level, which is when a request of the party last began, stays. So the tokens
--- count as used at that time.
-local function addToBucket(use, tokens)
-  local level = number(redis.call('HGET', use, 'tokens'))
-  redis.call('HSET', use, 'tokens', whole(level + tokens * 60000))
+-- Adds tokens to the level of the token bucket. Does not change the time of the level, which is when a request of the party last began. So
+-- the tokens count as used at that time.
+local function addToBucket(partyName, tokens)
+  local level = number(redis.call('HGET', partyName, 'tokens'))
+  redis.call('HSET', partyName, 'tokens', whole(level + tokens * 60000))
 end
 
--- Adds to a count of reservations in force, which is never below 0.
-local function addToCount(use, field, amount)
-  local count = number(redis.call('HGET', use, field))
-  redis.call('HSET', use, field, whole(math.max(0, count + amount)))
+-- Adds to a count of reservations in force. The count never falls below 0.
+local function addToCount(partyName, field, amount)
+  local count = number(redis.call('HGET', partyName, field))
+  redis.call('HSET', partyName, field, whole(math.max(0, count + amount)))
 end
 
 -- Puts a reservation into force for all its parties (sign 1), or out of force (sign -1).
 local function book(reservation, sign)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
-    local use = prefix .. party
+    local partyName = prefix .. party
     if not reservation.number then
-      addToCount(use, 'active', sign)
+      addToCount(partyName, 'active', sign)
     elseif sign == 1 then
-      redis.call('HSET', use, 'share:' .. reservation.id, table.concat({
+      redis.call('HSET', partyName, 'share:' .. reservation.id, table.concat({
         whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.places),
       }, ' '))
     else
-      redis.call('HDEL', use, 'share:' .. reservation.id)
+      redis.call('HDEL', partyName, 'share:' .. reservation.id)
     end
-    addToCount(use, 'reservedTokens', sign * reservation.tokens)
-    addToPeriods(use, reservation, 'reservedTokens', sign * reservation.tokens, 'reservedCost', sign * reservation.cost)
-    redis.call('PEXPIRE', use, partyKeptMs)
+    addToCount(partyName, 'reservedTokens', sign * reservation.tokens)
+    addToPeriods(partyName, reservation, 'reservedTokens', sign * reservation.tokens, 'reservedCost', sign * reservation.cost)
+    redis.call('PEXPIRE', partyName, partyKeptMs)
   end
 end
 
@@ -148,8 +149,7 @@ local function expire(id)
   end
 end
 
--- Takes expired reservations out of force, and returns how many there were. A reservation that cannot be read must not keep the others in
--- force.
+-- Takes expired reservations out of force, and returns how many there were. An unreadable reservation must not keep the others in force.
 local function sweep()
   local ids = redis.call('ZRANGEBYSCORE', reservations, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, id in ipairs(ids) do
@@ -168,24 +168,24 @@ local function bucketLevel(fields, bucket, limit)
   return math.max(0, number(fields[bucket]) - elapsed * limit)
 end
 
--- Returns the fields of a party's hash, how many requests may begin on its shares in force, and how many may run on them at once.
+-- Returns the fields of a party's hash, how many requests may begin on its unexpired shares, and how many may run on them at once.
 local function readParty(name)
   local reply = redis.call('HGETALL', name)
-  local fields, held, places = {}, 0, 0
+  local fields, shareRequests, sharePlaces = {}, 0, 0
   for at = 1, #reply, 2 do
     local field, value = reply[at], reply[at + 1]
     fields[field] = value
     local expiresAt, requests, active = string.match(value, '^(%d+) (%d+) (%d+)$')
     if expiresAt and string.sub(field, 1, 6) == 'share:' then
       if tonumber(expiresAt) > now then
-        held = held + tonumber(requests)
-        places = places + tonumber(active)
+        shareRequests = shareRequests + tonumber(requests)
+        sharePlaces = sharePlaces + tonumber(active)
       else
         redis.call('HDEL', name, field)
       end
     end
   end
-  return fields, held, places
+  return fields, shareRequests, sharePlaces
 end
 
 local function readPeriod(name)
@@ -197,11 +197,11 @@ end
 local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
-  local fields, held, places = readParty(name)
+  local fields, shareRequests, sharePlaces = readParty(name)
   use.requestsLevel = bucketLevel(fields, 'requests', party.limits.requestsPerMinute)
-  use.requests = use.requestsLevel + held * 60000
+  use.requests = use.requestsLevel + shareRequests * 60000
   use.tokensLevel = bucketLevel(fields, 'tokens', party.limits.tokensPerMinute)
-  use.active = number(fields.active) + places
+  use.active = number(fields.active) + sharePlaces
   use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)
   use.monthTokens, use.monthReservedTokens, use.monthCost, use.monthReservedCost = readPeriod(name .. ':' .. monthOf(today))

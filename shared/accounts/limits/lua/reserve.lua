@@ -1,4 +1,4 @@
--- Reserves the most that a request may cost, for all its parties or for none.
+-- Reserves the most that a request may cost, for all parties or for none.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
@@ -8,21 +8,21 @@
 --   cost     in nano-dollars
 --   parties  see reservations.lua
 -- Returns {1 if reserved or 0 if refused, the time in ms since 1970, then eleven numbers for the current use of each party}.
-local function over(spent, reserved, wanted, limit)
+local function exceeds(spent, reserved, wanted, limit)
   return limit and wanted > 0 and spent + reserved + wanted > limit
 end
 
--- A limit does not refuse a request that needs nothing of it. So work that costs nothing goes on when a budget is used up.
+-- A limit does not refuse a request that uses nothing of what it limits. So free work continues when a budget is used up.
 local function fits(use)
   local limits, tokens, cost = use.limits, args.tokens, args.cost
   return not (
-    over(use.requests, 0, 60000, limits.requestsPerMinute and limits.requestsPerMinute * 60000)
-    or over(use.tokens, 0, tokens * 60000, limits.tokensPerMinute and limits.tokensPerMinute * 60000)
-    or over(use.active, 0, 1, limits.concurrentRequests)
-    or over(use.dayTokens, use.dayReservedTokens, tokens, limits.tokensPerDay)
-    or over(use.monthTokens, use.monthReservedTokens, tokens, limits.tokensPerMonth)
-    or over(use.dayCost, use.dayReservedCost, cost, limits.costPerDay)
-    or over(use.monthCost, use.monthReservedCost, cost, limits.costPerMonth)
+    exceeds(use.requests, 0, 60000, limits.requestsPerMinute and limits.requestsPerMinute * 60000)
+    or exceeds(use.tokens, 0, tokens * 60000, limits.tokensPerMinute and limits.tokensPerMinute * 60000)
+    or exceeds(use.active, 0, 1, limits.concurrentRequests)
+    or exceeds(use.dayTokens, use.dayReservedTokens, tokens, limits.tokensPerDay)
+    or exceeds(use.monthTokens, use.monthReservedTokens, tokens, limits.tokensPerMonth)
+    or exceeds(use.dayCost, use.dayReservedCost, cost, limits.costPerDay)
+    or exceeds(use.monthCost, use.monthReservedCost, cost, limits.costPerMonth)
   )
 end
 

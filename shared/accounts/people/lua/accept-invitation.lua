@@ -1,5 +1,5 @@
--- Creates the account of an invited person, and removes the invitation. If the team no longer exists, the person joins no team. The role is
--- that of the stored invitation, even if it comes from a newer release and this release does not define it.
+-- Creates the account of an invited person, and removes the invitation. If the team no longer exists, the person joins no team. The person
+-- gets the role in the stored invitation, even a role that only a newer release defines.
 --
 -- KEYS[1]  the link (string: id of the invitation)
 -- KEYS[2]  record of the invitation (hash)

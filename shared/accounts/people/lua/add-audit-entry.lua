@@ -1,6 +1,6 @@
--- Adds an entry to the audit trail, or merges it with an entry of the same action that was added a short time before. The merged entry
--- becomes the newest entry, its count rises by one, and it keeps the notes of all its changes. When its notes are too many or too long,
--- another entry begins. Every entry counts against one quota. When the quota is full, the oldest entry of this quota is removed.
+-- Adds a note to the audit trail: as a new entry, or merged into an entry of the same action that was added shortly before. The merged
+-- entry becomes the newest entry, its count rises by one, and it keeps the notes of all its changes. If its notes are too many or too long,
+-- a new entry begins. Every entry counts against one quota. If the quota is full, its oldest entry is removed.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (sorted set: an id is its own score)
@@ -9,12 +9,12 @@
 --   entryPrefix  start of the names of entries (hash that expires: note, at, since, count; if several notes are merged, `first` is the
 --                first note, and `between` has the notes between the first and the last, one on each line)
 --   note         JSON of what happened
---   maxEntries   maximum of entries of the quota
+--   maxEntries   maximum number of entries of the quota
 --   keptMs       milliseconds for which an entry is kept
---   maxMerged    maximum of notes in an entry
+--   maxMerged    maximum number of notes in an entry
 --   maxBetween   once `between` has this many bytes, no other note is merged
 --   mergeMs      milliseconds after the first note of an entry for which further notes are merged with it; absent to merge none
--- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
+-- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every earlier id.
 local removedAtOnce = 100
 local index, quota, latest = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
@@ -30,17 +30,17 @@ local function hasRoom(old)
   return count > 0 and count < args.maxMerged and redis.call('HSTRLEN', old, 'between') < args.maxBetween
 end
 
-local before = args.mergeMs and redis.call('GET', latest)
-if before and hasRoom(args.entryPrefix .. before) then
-  redis.call('RENAME', args.entryPrefix .. before, entry)
+local latestId = args.mergeMs and redis.call('GET', latest)
+if latestId and hasRoom(args.entryPrefix .. latestId) then
+  redis.call('RENAME', args.entryPrefix .. latestId, entry)
   local note = redis.call('HGET', entry, 'note')
   if redis.call('HSETNX', entry, 'first', note) == 0 then
     -- JSON has no line breaks.
     local between = redis.call('HGET', entry, 'between')
     redis.call('HSET', entry, 'between', between and between .. '\n' .. note or note)
   end
-  redis.call('ZREM', index, before)
-  redis.call('ZREM', quota, before)
+  redis.call('ZREM', index, latestId)
+  redis.call('ZREM', quota, latestId)
   redis.call('SET', latest, id, 'KEEPTTL')
 else
   redis.call('HSET', entry, 'since', now)

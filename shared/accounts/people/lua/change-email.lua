@@ -1,5 +1,5 @@
 -- Changes the address of a person. Ends all their sign-in sessions and admin tokens, so that somebody who reads mails to the old address
--- has no access any more. The address of an open invitation is refused, because the invitation could not be accepted any more.
+-- loses access. Refuses the address of an open invitation, because that invitation could then no longer be accepted.
 --
 -- KEYS[1]  addresses (hash: address to id)
 -- KEYS[2]  record of the user (hash)

@@ -1,4 +1,4 @@
--- Replaces the verified password by a new one, and ends all sign-in sessions and admin tokens, and the refusal of a provider.
+-- Replaces the verified password by a new one. Ends all sign-in sessions and admin tokens, and the refusal by a provider.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  record of the team (hash)
 -- ARGV[1]  JSON:
---   ifRevision  the revision that the team must have; absent if it may have any
+--   ifRevision  the revision that the record must have; absent to change the record at any revision
 --   fields      fields to set
 -- Returns 'changed', 'stale' when the team is at another revision, or 'unknown'.
 local args = cjson.decode(ARGV[1])

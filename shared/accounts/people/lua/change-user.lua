@@ -1,7 +1,7 @@
--- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling. Either all changes are made or none.
--- The last administrator can be neither blocked nor made a member. Blocking ends all sign-in sessions and admin tokens of the person, and
--- deletes their MCP account links. The open invitations of a person who is no longer an administrator, or is blocked, are withdrawn,
--- because with their links that person could get another account.
+-- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling. Makes either all changes or none. The
+-- last administrator can be neither blocked nor made a member. Blocking ends all sign-in sessions and admin tokens of the person, and
+-- deletes their MCP account links. Withdraws the open invitations of an administrator who becomes a member or is blocked, because the links
+-- could give that person another account.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the administrators who are not blocked (set of ids)
@@ -10,8 +10,8 @@
 -- ARGV[1]  JSON:
 --   id
 --   now               ms since 1970
---   ifRevision        the revision that the person must have; absent if they may have any
---   name, role, blocked (true or false), limits (JSON), weight, ceiling (JSON)  new values; what is absent stays unchanged
+--   ifRevision        the revision that the record must have; absent to change the record at any revision
+--   name, role, blocked (true or false), limits (JSON), weight, ceiling (JSON)  new values; absent fields stay unchanged
 --   invitationPrefix  start of the names of invitations' records
 --   linkPrefix        start of the names of invitations' links
 -- Returns 'changed', 'stale' when the person is at another revision, 'last admin' or 'unknown'.
@@ -30,8 +30,8 @@ if args.blocked ~= nil then
   isBlocked = args.blocked
 end
 role = args.role or role
-local serves = role == 'admin' and not isBlocked
-if not serves and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
+local isActiveAdmin = role == 'admin' and not isBlocked
+if not isActiveAdmin and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
   return 'last admin'
 end
 redis.call('HINCRBY', user, 'revision', 1)
@@ -58,7 +58,7 @@ end
 if args.ceiling then
   redis.call('HSET', user, 'ceiling', args.ceiling)
 end
-if serves then
+if isActiveAdmin then
   redis.call('SADD', admins, args.id)
 elseif redis.call('SREM', admins, args.id) == 1 then
   for _, id in ipairs(redis.call('ZRANGE', invitations, 0, -1)) do

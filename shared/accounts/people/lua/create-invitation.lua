@@ -10,7 +10,7 @@
 --   email
 --   now        ms since 1970
 --   expiresAt  ms since 1970
---   maxOpen    maximum of open invitations
+--   maxOpen    maximum number of open invitations
 --   isToTeam   whether the person is to join a team
 --   fields     fields of the invitation's record
 -- Returns 'created', 'email taken', 'no team' or 'too many'.

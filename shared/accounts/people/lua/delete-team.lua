@@ -1,4 +1,4 @@
--- Deletes a team and the memberships in it, and revokes its keys.
+-- Deletes a team and its memberships, and revokes its keys.
 --
 -- KEYS[1]  record of the team (hash)
 -- KEYS[2]  its members (hash: user to role)

@@ -1,4 +1,4 @@
--- Stores the link with which the first administrator is created, in place of an earlier link, if there is no administrator.
+-- Stores the link with which the first administrator is created, if there is no administrator. Replaces an earlier link.
 --
 -- KEYS[1]  the link (string: hash of its token)
 -- KEYS[2]  the administrators who are not blocked (set of ids)

@@ -1,4 +1,4 @@
--- Stores which address of an existing person is confirmed, with which address they have signed in, or both.
+-- Stores, for an existing person, the confirmed address, the address with which they last signed in, or both.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

@@ -1,12 +1,12 @@
 -- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses. Does nothing if they have signed in at the
--- provider since the router asked it.
+-- provider since the router asked the provider.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the user's account at a provider (hash)
 -- ARGV[1]  JSON:
 --   now       ms since 1970
 --   endsKeys  whether their keys are refused, too
---   turn      `turn` of the account when the router asked the provider, '' if it had none; absent if it may have any
+--   turn      `turn` of the account when the router asked the provider, '' if it had none; absent to accept any `turn`
 -- Returns 1, or 0 when the person has signed in since, was unlinked or was deleted.
 local user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

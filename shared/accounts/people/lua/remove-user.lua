@@ -1,5 +1,5 @@
 -- Removes a person: the record, memberships, sign-in sessions, programs, second factors, MCP account links, the account at an identity
--- provider, and the address, which can then be used again. The last administrator is not removed.
+-- provider, and the address. The address can then be used again. The last administrator is not removed.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  addresses (hash: address to id)

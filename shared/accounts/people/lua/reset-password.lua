@@ -1,4 +1,4 @@
--- Sets the password of the person for whom a link was made. Ends all their sign-in sessions and admin tokens, and the refusal of a
+-- Sets the password of the person for whom a link was made. Ends all their sign-in sessions and admin tokens, and the refusal by a
 -- provider. Removes the link.
 --
 -- KEYS[1]  the link (string: the user's `id:epoch`, or `id:epoch:first` for a person who has never used the account)

@@ -1,23 +1,23 @@
--- Begins the sign-in of a program on a device. The number of sign-ins that wait for a person is bounded, altogether and for each address.
+-- Begins the sign-in of a program on a device. The number of sign-ins that wait for a person is bounded, in total and for each address.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  the code that the person enters (string: hash of the device's code)
 -- KEYS[3]  all sign-ins that wait (sorted set: hash of the device's code by expiry)
--- KEYS[4]  the waiting sign-ins from this address (sorted set, as KEYS[3])
+-- KEYS[4]  the waiting sign-ins from this address (sorted set like KEYS[3])
 -- ARGV[1]  JSON:
 --   deviceHash      hash of the device's code
 --   now             ms since 1970
 --   liveMs          milliseconds for which the sign-in can be approved
---   most            maximum of waiting sign-ins
+--   maxWaiting      maximum of waiting sign-ins
 --   maxPerAddress   maximum of waiting sign-ins from one address
 --   fields          fields of the sign-in
 -- Returns {'begun'}, {'taken'} when the person's code is in use, or {'too many', milliseconds until a waiting sign-in expires}.
 local device, code, waiting, fromAddress = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local waitMs = 0
-for set, most in pairs({ [waiting] = args.most, [fromAddress] = args.maxPerAddress }) do
+for set, max in pairs({ [waiting] = args.maxWaiting, [fromAddress] = args.maxPerAddress }) do
   redis.call('ZREMRANGEBYSCORE', set, '-inf', args.now)
-  local over = redis.call('ZCARD', set) - most
+  local over = redis.call('ZCARD', set) - max
   if over >= 0 then
     local _, expiry = unpack(redis.call('ZRANGE', set, over, over, 'WITHSCORES'))
     waitMs = math.max(waitMs, tonumber(expiry) - args.now)

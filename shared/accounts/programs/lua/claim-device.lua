@@ -1,6 +1,7 @@
--- Ends the sign-in of a program with the person's decision. An approved sign-in becomes a program of that person, once. Because the reply
--- may have been lost, the device may claim again for a while. It then gets the same program, unless the program was refreshed. If the
--- person has more programs than the maximum, the oldest program is signed out. Every reply has the id of the program that was signed out.
+-- Returns the state of a device's sign-in. An approved sign-in becomes a program of the person who approved it, once. The device may repeat
+-- its claim for a while, because the reply may have been lost. It then gets the same program, unless the program was refreshed. If the
+-- person has more programs than the maximum, the oldest programs are signed out. A repeated claim returns the same ids of signed-out
+-- programs.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
@@ -8,8 +9,8 @@
 --   clientHash        hash of the program's `client_id`; absent if it has sent none
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
---   claimedMs         milliseconds for which the device may claim again
---   programId         id of the program, if the sign-in becomes a program now
+--   claimedMs         milliseconds for which the device may repeat its claim
+--   programId         id for the program, if this call creates it
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   maxPerUser        maximum of programs of one person
@@ -39,9 +40,9 @@ end
 if state ~= 'approved' and state ~= 'claimed' then
   return { 'denied' }
 end
-local blockedAt, nowEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
+local blockedAt, currentEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
 local isMember = not teamId or redis.call('HEXISTS', args.membersOfPrefix .. teamId, userId) == 1
-if blockedAt or nowEpoch ~= epoch or not isMember then
+if blockedAt or currentEpoch ~= epoch or not isMember then
   redis.call('HSET', device, 'state', 'denied')
   return { 'denied' }
 end

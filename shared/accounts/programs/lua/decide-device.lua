@@ -1,10 +1,10 @@
--- Approves or denies the sign-in of a program that waits for a person. Removes the person's code, and removes the sign-in from the lists of
+-- Approves or denies a sign-in of a program that waits for a person. Removes the person's code, and takes the sign-in off the lists of
 -- waiting sign-ins.
 --
 -- KEYS[1]  the code that the person entered (string: hash of the device's code)
 -- KEYS[2]  all sign-ins that wait (sorted set)
 -- ARGV[1]  JSON:
---   fields  the decision: `state` and, for an approval, who approves
+--   fields  the decision: `state`, and for an approval the person and the team
 --   devicePrefix, waitingFromPrefix  starts of names
 -- Returns 1, or 0 when the sign-in is over, or was decided before.
 local code, waiting = unpack(KEYS)

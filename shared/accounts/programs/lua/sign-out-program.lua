@@ -1,16 +1,16 @@
--- Signs a program out.
+-- Signs a program out, and returns its person.
 --
 -- KEYS[1]  the program (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
 --   userId            the person to whom the program must belong; absent if it may belong to anybody
---   generation        generation of the refresh token that signs the program out; absent if no refresh token does
+--   generation        generation of the refresh token that signs the program out; absent for a sign-out without a refresh token
 --   now               ms since 1970
 --   repeatMs          milliseconds after the last refresh for which the previous token may be presented again
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   programsOfPrefix  start of the names of people's programs
--- Returns {id of the person, 1 for a token that was replaced before, else 0}; an empty list when there is no such program.
+-- Returns {id of the person, 1 if the refresh token was replaced before, else 0}; {} if there is no such program.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, generation, rotatedAt = unpack(redis.call('HMGET', program, 'userId', 'generation', 'rotatedAt'))

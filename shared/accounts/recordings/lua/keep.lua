@@ -2,10 +2,10 @@
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id, party, key, session  see recordings.lua; `session` is absent if the request has none
---   keepMs      milliseconds for which the recording is kept
---   most        maximum of recordings of an owner
---   ownerBytes  maximum bytes of an owner's recordings; the oldest are removed first
---   totalBytes  maximum bytes of all recordings; the oldest of the owner with the most bytes are removed first
+--   keepMs         milliseconds for which the recording is kept
+--   maxRecordings  maximum of recordings of an owner
+--   ownerBytes     maximum bytes of an owner's recordings; the oldest are removed first
+--   totalBytes     maximum bytes of all recordings; the oldest of the owner with the most bytes are removed first
 -- ARGV[2]  the description of the request, sealed
 -- ARGV[3]  its body, sealed
 -- ARGV[4]  its answer, sealed
@@ -33,11 +33,11 @@ local function forgetOldest(ofOwner)
   return true
 end
 
-local function bytesOfOwner()
+local function readOwnerBytes()
   return tonumber(redis.call('ZSCORE', base .. 'bytes', owner) or 0)
 end
 
-while redis.call('ZCARD', base .. 'of:' .. owner) >= args.most or bytesOfOwner() + bytes > args.ownerBytes do
+while redis.call('ZCARD', base .. 'of:' .. owner) >= args.maxRecordings or readOwnerBytes() + bytes > args.ownerBytes do
   if not forgetOldest(owner) then
     return 'full'
   end
@@ -49,7 +49,7 @@ while tonumber(redis.call('GET', base .. 'total') or 0) + bytes > args.totalByte
   end
 end
 
-local record = recordOf(owner, id)
+local record = recordName(owner, id)
 local member = owner .. '/' .. id
 redis.call('HSET', record, 'party', party, 'key', args.key, 'at', whole(now))
 redis.call('HSET', record, 'facts', ARGV[2], 'request', ARGV[3], 'answer', ARGV[4])
@@ -66,7 +66,7 @@ redis.call('SADD', base .. 'request:' .. id, owner)
 redis.call('ZINCRBY', base .. 'bytes', whole(bytes), owner)
 redis.call('INCRBY', base .. 'total', whole(bytes))
 
--- A list exists as long as any of its entries, even if `keepMs` has become shorter.
+-- Each list expires no earlier than its entries, even if `keepMs` has become shorter.
 local lists = { 'of:' .. owner, 'entries-of:' .. owner, 'seen-by:' .. party, 'request:' .. id, 'all', 'expiries', 'bytes', 'total' }
 for _, name in ipairs(lists) do
   if redis.call('PTTL', base .. name) < args.keepMs then

@@ -3,6 +3,6 @@
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id  see recordings.lua
 -- Returns 1, or 0 if there is no such recording.
-local isThere = redis.call('EXISTS', recordOf(args.owner, args.id))
+local existed = redis.call('EXISTS', recordName(args.owner, args.id))
 forget(args.owner, args.id)
-return isThere
+return existed

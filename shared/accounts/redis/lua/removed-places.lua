@@ -1,9 +1,9 @@
--- The places that removed entries of a list had, so that a client that removes entries page by page can go on behind them. Each list
--- remembers between 500 and 1,000 of the entries that were removed last, for an hour after the last removal. This file stands before
--- scripts that list or remove entries.
+-- Stores the places of removed entries of a list. A client that removes the entries of a page can then still request the page after them.
+-- For each list, the places of the 500 to 1,000 entries that were removed last are stored, for an hour after the last removal. This file is
+-- prepended to scripts that list or remove entries.
 --
 --   <list>          hash: id of each removed entry to its place
---   <list>:before   hash: the same, of entries that were removed before those
+--   <list>:before   hash: the same for entries that were removed earlier
 local removedPlaces = {}
 
 local maxPlaces = 500
@@ -19,7 +19,7 @@ function removedPlaces.note(list, id, place)
   end
 end
 
--- Returns the place that a removed entry had; nil if it is not remembered.
+-- Returns the place of a removed entry; nil if the place is not stored.
 function removedPlaces.find(list, id)
   return redis.call('HGET', list, id) or redis.call('HGET', list .. ':before', id) or nil
 end

@@ -1,4 +1,4 @@
--- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, by the clock of Redis.
+-- The start of scripts for records that expire and have a stream of events. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -7,12 +7,13 @@ local prefix = args.prefix
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Lua's own conversion writes large numbers with an exponent.
+-- Formats a number as an integer. Lua's own conversion writes large numbers with an exponent.
 local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Returns two functions that read a field of a hash. The first returns its text, the second its number, which is 0 if the field is absent.
+-- Returns two functions that read a field of a hash. The first returns the text of the field. The second returns its number, or 0 if the
+-- field is absent.
 local function fieldsOf(hash)
   local function field(name)
     return redis.call('HGET', hash, name)
@@ -22,17 +23,18 @@ local function fieldsOf(hash)
   end
 end
 
--- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
--- events. Reads at most `most` entries, and no further entries after `maxBytes` bytes. For each entry, calls `call` with the number of its
--- last event and its events.
-local function eachAfter(stream, after, most, maxBytes, call)
+-- Reads the entries of a stream that contain events after event `after`. The id of an entry is the number of its last event plus 1. The
+-- field `e` of an entry has its events. Reads at most `maxEntries` entries, and stops once it has read `maxBytes` bytes. Calls `onEntry`
+-- for each entry, with the number of its last event and its events.
+local function eachAfter(stream, after, maxEntries, maxBytes, onEntry)
   local bytes, read, from = 0, 0, whole(after + 2)
-  -- XRANGE copies whole entries, which may be large: it reads a few at first, and then as many as fit by their mean size.
+  -- XRANGE copies whole entries, which may be large. So the first call reads two entries. Each later call reads as many entries as fit,
+  -- judged by the mean size of the earlier entries.
   local count = 2
-  while read < most and bytes < maxBytes do
-    local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', math.min(count, most - read))
+  while read < maxEntries and bytes < maxBytes do
+    local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', math.min(count, maxEntries - read))
     for _, entry in ipairs(entries) do
-      call(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
+      onEntry(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
       bytes = bytes + #entry[2][2]
       read = read + 1
       from = '(' .. entry[1]

@@ -1,5 +1,5 @@
--- Stores a version of the registry, if the version that was edited is still the newest one. If there are too many versions, removes the
--- oldest.
+-- Stores a version of the registry, if the version that was edited is still the newest version. If there are too many versions, removes the
+-- oldest ones.
 --
 -- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
 -- ARGV[1]  JSON:
@@ -10,7 +10,7 @@
 --   maxVersions    maximum of versions
 -- ARGV[2]  the text
 -- ARGV[3]  the content of the text, as JSON
--- Returns 1 and the number of the version; or 0 and the number of the newest version, if that is not the version that was edited.
+-- Returns {1, number of the stored version}, or {0, number of the newest version} if another version than the newest was edited.
 local index = KEYS[1]
 local args = cjson.decode(ARGV[1])
 local time = redis.call('TIME')

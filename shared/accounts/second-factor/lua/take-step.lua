@@ -1,9 +1,9 @@
--- Uses up a code of an authenticator app. From then on, codes of the same or an earlier time are refused.
+-- Uses up a code of an authenticator app. From then on, codes of the same step or an earlier step are refused.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
---   step  number of the code's 30 seconds since 1970
--- Returns 1, or 0 when this or a later code was used before, or the person has no authenticator app.
+--   step  the time of the code, in steps of 30 seconds since 1970
+-- Returns 1, or 0 if a code of this step or a later step was used before, or the person has no authenticator app.
 if redis.call('HEXISTS', KEYS[1], 'totp') == 0 then
   return 0
 end

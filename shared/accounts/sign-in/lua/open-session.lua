@@ -1,5 +1,5 @@
--- Opens a sign-in session for a person who is not blocked and was not signed out everywhere since their password was checked. If the person
--- then has too many sessions, the oldest session ends.
+-- Opens a sign-in session, unless the person is blocked, or was signed out everywhere after the check of the password. If the person then
+-- has too many sessions, the oldest session ends.
 --
 -- KEYS[1]  the session (hash)
 -- KEYS[2]  the person's sessions, newest first (list of hashes of ids)
@@ -7,14 +7,14 @@
 -- ARGV[1]  JSON:
 --   idHash         hash of the session's id
 --   userId
---   epoch          the user's epoch when the password was checked
+--   epoch          epoch of the user at the check of the password
 --   origin         further fields of the session
 --   now            ms since 1970
---   idleMs         milliseconds after its last request until the session ends
---   maxMs          milliseconds after its beginning until the session ends
+--   idleMs         milliseconds without a request until the session ends
+--   maxMs          maximum milliseconds for which a session lasts
 --   maxPerUser     maximum of sessions of a person
 --   sessionPrefix  start of the names of sessions
--- Returns 1 when the session was opened, else 0.
+-- Returns 1 if the session was opened, else 0.
 local session, sessions, user = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', user, 'blockedAt') == 1 or tonumber(redis.call('HGET', user, 'epoch') or '') ~= args.epoch then

@@ -1,8 +1,8 @@
--- Subtracts a try to sign in from the counts of its subjects. After a successful try, also removes all tries of the first subject.
+-- Subtracts a try to sign in from the counts of its subjects. A successful try also removes all tries of the first subject.
 --
 -- KEYS     tries of each subject (hash: count, strikes, until)
 -- ARGV[1]  JSON:
---   succeeded  true for a successful try, false for a try that could not be checked
+--   succeeded  true after a successful try, false if the try could not be checked
 if cjson.decode(ARGV[1]).succeeded then
   redis.call('DEL', KEYS[1])
 end

@@ -1,22 +1,23 @@
--- Returns the newest responses that contain items.
+-- Returns, for each of several items, the newest response that contains it.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   items     ids of the items
 --   maxBytes  maximum bytes of the responses together
--- Returns {'found', the position of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
--- {'missing', id} for an item that is not stored, or {'long'} if the responses have more than `maxBytes`.
-local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
+-- Returns {'found', positions, the sealed responses}, {'missing', id} for an item that is not stored, or {'long'} if the responses have
+-- more than `maxBytes`. `positions` has, for each item, the position of its response among the sealed responses, from 0, separated by
+-- commas.
+local reply, positions, positionById, bytes = { 'found', '' }, {}, {}, 0
 
 -- Returns the newest response that contains an item, with its content unless the content is in the reply already; nil if no response
 -- contains the item.
-local function newestWith(item)
-  local holders = holdersOf(args.owner, item)
-  for at = #holders, 1, -1 do
-    local id = holders[at]
-    if placeOf[id] then
+local function findNewestWith(item)
+  local holders = readHolders(args.owner, item)
+  for index = #holders, 1, -1 do
+    local id = holders[index]
+    if positionById[id] then
       return id
     end
-    local content = contentOf(args.owner, id)
+    local content = readContent(args.owner, id)
     if content then
       return id, content
     end
@@ -24,7 +25,7 @@ local function newestWith(item)
 end
 
 for _, item in ipairs(args.items) do
-  local id, content = newestWith(item)
+  local id, content = findNewestWith(item)
   if not id then
     return { 'missing', item }
   end
@@ -33,10 +34,10 @@ for _, item in ipairs(args.items) do
     if bytes > args.maxBytes then
       return { 'long' }
     end
-    placeOf[id] = #reply - 2
+    positionById[id] = #reply - 2
     table.insert(reply, content)
   end
-  table.insert(places, placeOf[id])
+  table.insert(positions, positionById[id])
 end
-reply[2] = table.concat(places, ',')
+reply[2] = table.concat(positions, ',')
 return reply

@@ -1,6 +1,6 @@
 -- Stores a response.
 --
--- ARGV[1]  JSON, besides prefix and owner: the other fields of `of` for `keepStored`
+-- ARGV[1]  JSON, besides prefix and owner: the other fields of `options` for `keepStored`
 -- ARGV[2]  the sealed response
 -- ARGV[3]  the record of the response, see stored.lua
 -- Returns 1, 0 if the response has more bytes than may be stored, or -1 if its owner no longer exists.

@@ -8,7 +8,7 @@
 -- exceeded.
 local reply, bytes, id = { 'found' }, 0, args.id
 while id do
-  local entry, content = entryOf(args.owner, id), contentOf(args.owner, id)
+  local entry, content = readEntry(args.owner, id), readContent(args.owner, id)
   if not entry or not content then
     return { 'missing', id }
   end

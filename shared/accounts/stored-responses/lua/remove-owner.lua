@@ -1,4 +1,4 @@
--- Removes the responses of an owner that no longer exists, oldest first, and refuses the responses of requests that still run.
+-- Removes the responses of an owner that no longer exists, oldest first. From then on, responses of requests that still run are refused.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   maxVisits     maximum of responses and items to visit; bounded because Redis serves nobody else meanwhile
@@ -11,7 +11,7 @@ while visits < args.maxVisits do
   if not oldest then
     break
   end
-  local entry = entryOf(args.owner, oldest)
+  local entry = readEntry(args.owner, oldest)
   visits = visits + 1 + (entry and #entry.items or 0)
   forget(args.owner, oldest)
 end

@@ -4,6 +4,6 @@
 --   id
 -- Returns 1, or 0 if there is no such response.
 sweep()
-local there = redis.call('EXISTS', nameOf('response', args.owner, args.id))
+local existed = redis.call('EXISTS', nameOf('response', args.owner, args.id))
 forget(args.owner, args.id)
-return there
+return existed

@@ -1,4 +1,4 @@
--- Removes some of the records of responses whose content has expired.
+-- Removes some of the records of expired responses.
 --
 -- ARGV[1]  JSON: prefix
 -- Returns how many records were removed.

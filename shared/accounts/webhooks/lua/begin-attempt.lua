@@ -1,4 +1,4 @@
--- Begins a try of a delivery, unless the try has begun already or the delivery is over. Gives the delivery up if its endpoint must not get
+-- Begins a try of a delivery, unless the try has begun already or the delivery has ended. Gives up a delivery whose endpoint must not get
 -- it.
 --
 -- ARGV[1]  JSON:

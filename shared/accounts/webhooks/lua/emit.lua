@@ -1,5 +1,6 @@
--- What the scripts of webhooks have in common. This file stands before each of them, and reads no arguments. It also stands before scripts
--- that change a state which webhooks report. Such a script calls `webhooks.emit`, so that change and event are stored together.
+-- Common functions of the scripts of webhooks. This file is prepended to each of them, and reads no arguments. It is also prepended to
+-- scripts that change a state which webhooks report. Such a script calls `webhooks.emit`, so that the change and the event are stored
+-- together.
 --
 --   <prefix>webhook:<id>                   hash: an endpoint
 --   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
@@ -12,19 +13,19 @@
 --   <prefix>webhook-dead:<endpoint>        sorted set: ids of deliveries that were given up, by the time at which they ended
 --   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
+-- The scripts compute names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 local webhooks = {}
 
--- Maximum of unfinished deliveries of one endpoint.
+-- Maximum number of unfinished deliveries of one endpoint.
 local maxPending = 1000
 
--- Maximum of deliveries of one endpoint that runners have at once, so that a slow receiver delays only its own deliveries.
+-- Maximum number of deliveries of one endpoint that runners have at once, so that a slow receiver delays only its own deliveries.
 local maxRunning = 4
--- Maximum of deliveries of one owner that runners have at once. Each of the owner's endpoints has the same share of it, so an owner with 20
--- slow receivers delays nobody else, and none of these receivers another one.
+-- Maximum number of deliveries of one owner that runners have at once. It is divided equally among the owner's endpoints. So an owner with
+-- 20 slow receivers delays nobody else, and none of these receivers delays another.
 local maxRunningOfOwner = 20
 
--- Maximum of ended deliveries of one endpoint that are kept.
+-- Maximum number of ended deliveries of one endpoint that are kept.
 local maxKept = { delivered = 100, dead = 500 }
 -- Milliseconds after the end of a delivery for which it is kept: 30 days.
 local keptMs = 30 * 86400000
@@ -39,8 +40,8 @@ function webhooks.whole(number)
   return string.format('%.0f', number)
 end
 
--- Returns the maximum of deliveries of an endpoint that runners have at once.
-local function maxRunningOf(prefix, endpoint)
+-- Returns the maximum number of deliveries of an endpoint that runners may have at once.
+local function computeMaxRunning(prefix, endpoint)
   local owner = redis.call('HGET', prefix .. 'webhook:' .. endpoint, 'owner')
   local count = owner and redis.call('ZCARD', prefix .. 'webhooks-of:' .. owner) or 1
   return math.max(1, math.min(maxRunning, math.floor(maxRunningOfOwner / math.max(1, count))))
@@ -56,13 +57,13 @@ function webhooks.schedule(prefix, endpoint, now)
     return
   end
   local at = tonumber(first)
-  if redis.call('ZCARD', running) >= maxRunningOf(prefix, endpoint) then
+  if redis.call('ZCARD', running) >= computeMaxRunning(prefix, endpoint) then
     at = math.max(at, tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]))
   end
   redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)
 end
 
--- Lets a runner have a delivery until a time. Then the delivery is due again.
+-- Gives a delivery to a runner until `untilMs`. Then the delivery is due again.
 function webhooks.lease(prefix, endpoint, id, untilMs)
   redis.call('ZADD', prefix .. 'webhook-pending:' .. endpoint, webhooks.whole(untilMs), id)
   redis.call('ZADD', prefix .. 'webhook-running:' .. endpoint, webhooks.whole(untilMs), id)
@@ -94,9 +95,9 @@ function webhooks.queue(prefix, endpoint, id, now)
   return true
 end
 
--- Sends an event to one endpoint, unless it was sent to this endpoint before. `event` is as for `webhooks.emit`; if it has `once`, there is
--- only one try.
--- Returns the delivery's id.
+-- Sends an event to one endpoint, unless it was sent to this endpoint before. `event` is as for `webhooks.emit`. If `event.once` is set,
+-- there is only one try.
+-- Returns the id of the delivery.
 function webhooks.send(prefix, endpoint, event, now)
   local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
   local delivery = prefix .. 'webhook-delivery:' .. id
@@ -119,7 +120,7 @@ function webhooks.send(prefix, endpoint, event, now)
 end
 
 -- Returns whether an endpoint has selected a type of events, and is enabled. Returns false for a record that this release cannot read.
-local function selects(prefix, endpoint, eventType)
+local function hasSelected(prefix, endpoint, eventType)
   local reply = redis.pcall('HMGET', prefix .. 'webhook:' .. endpoint, 'events', 'disabledAt')
   local isRead, selections = pcall(cjson.decode, reply[1] or '')
   if reply[2] or not isRead or type(selections) ~= 'table' then
@@ -134,7 +135,7 @@ local function selects(prefix, endpoint, eventType)
   return false
 end
 
--- Returns whether an owner exists, and is neither blocked nor refused by their provider: see `isShutOut` of people.
+-- Returns whether an owner exists, and is neither blocked nor refused by a provider. The rule is that of `isShutOut` in people/user.ts.
 function webhooks.hasAccess(prefix, owner)
   if owner == 'router' then
     return true
@@ -145,8 +146,8 @@ function webhooks.hasAccess(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
--- Returns the owners for events about what belongs to an id: the id of a person, of a team, or of a key that has no owner or was issued.
--- Returns an empty list if nothing has the id, or the owner is gone.
+-- Returns the owners of events about something that belongs to `id`: the id of a person, of a team, of a key without owner, or of an issued
+-- key. Returns an empty list if the id is unknown or its owner no longer exists.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
@@ -186,7 +187,7 @@ function webhooks.emit(prefix, event)
     local endpoints = redis.call('ZRANGE', prefix .. 'webhooks-of:' .. owner, 0, -1)
     if #endpoints > 0 and webhooks.hasAccess(prefix, owner) then
       for _, endpoint in ipairs(endpoints) do
-        if selects(prefix, endpoint, event.type) then
+        if hasSelected(prefix, endpoint, event.type) then
           webhooks.send(prefix, endpoint, event, now)
           count = count + 1
         end

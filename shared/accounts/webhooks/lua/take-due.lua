@@ -1,9 +1,9 @@
--- Returns due deliveries to a runner, a few of each endpoint, and makes them due again later. The endpoint that has waited longest comes
+-- Gives due deliveries to a runner, a few of each endpoint, and makes them due again later. The endpoint that has waited longest comes
 -- first.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
---   atOnce   maximum of deliveries
+--   atOnce   maximum number of deliveries
 --   leaseMs  milliseconds after which each delivery is due again, unless its try has begun
 -- Returns the id of each delivery, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])

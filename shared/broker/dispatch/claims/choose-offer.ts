@@ -4,7 +4,7 @@ import type { LiveWorker } from '../workers/live-worker.ts';
 import { chooseWorker } from './choose-worker.ts';
 import { findOpenPlacements } from './placements.ts';
 
-/** To whom a job can be offered, and how. */
+/** A worker to which a job can be offered, and the facts that the offer needs. */
 export interface Offer {
   worker: LiveWorker;
   placement: Placement;
@@ -16,10 +16,12 @@ export interface Offer {
 
 /**
  * Chooses a worker to which a job can be offered without a ticket. The worker belongs to the first pool with a free slot, which would get
- * the ticket, or to an equally good pool. Returns undefined if there is no such worker, and
+ * the ticket, or to an equally good pool. Returns undefined in these cases:
  *
- * - for a new job, if jobs of this dispatcher wait for that pool already, because they come first;
- * - for a tool call, because after an offer it is uncertain whether the call has begun, and the call must not run twice.
+ * - no such worker can get the job;
+ * - the job is new, and jobs of this dispatcher already wait for that pool: they come first;
+ * - the job is a tool call: after an offer it is uncertain whether the call has begun, and a call must not run twice.
+ *
  * See docs/decisions/0002-offers-beside-tickets.md.
  * @param mayTake returns whether a worker may get the job beside its other jobs
  * @param hasWaited whether the job waits in the queue and is next in line

@@ -2,9 +2,9 @@ import type { Job } from '../job.ts';
 import { hasWorkerBesides, noWorkers } from '../workers/live-pool.ts';
 import type { LiveWorker } from '../workers/live-worker.ts';
 
-/** Where a ticket can be sent, and how. */
+/** A worker to which a ticket can be sent without the queue. */
 export interface Recipient {
-  /** The worker's subject for offers. Tickets can be sent there, too. */
+  /** The worker's subject for offers, which also takes tickets. */
   subject: string;
   /** The version of the contract to use. */
   v: number;

@@ -15,7 +15,7 @@ import type { WorkerLink } from '../worker-link.ts';
 import type { Placement } from '../workers/live-pool.ts';
 import type { LiveWorker } from '../workers/live-worker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import { judgeClaim, type Verdict } from './judge-claim.ts';
+import { judgeClaim, type ClaimVerdict } from './judge-claim.ts';
 
 export interface ClaimsDependencies {
   broker: Broker;
@@ -43,8 +43,8 @@ export class Claims {
     const address = parseWorkerAddress(subject);
     if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
-    // Undefined also for a process that has just replaced the announced one. A job that is granted under the old announcement would count as
-    // lost when the old process counts as lost.
+    // Also undefined for a process that has just replaced the announced one. If it got a job under the old announcement, the job would
+    // count as lost together with the old process.
     const worker = workers.findByAddress(address);
     const mayTake = !job || !worker || quarantine.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
@@ -76,7 +76,7 @@ export class Claims {
    */
   #chooseJob(
     claimed: Job | undefined,
-    verdict: Verdict,
+    verdict: ClaimVerdict,
     worker: LiveWorker,
     { v, ticket }: Claim,
   ): { job: Job; placement: Placement } | undefined {

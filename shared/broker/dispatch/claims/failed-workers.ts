@@ -8,8 +8,8 @@ import type { LivePool, LiveWorker } from '../workers/live-worker.ts';
 const avoidMs = 5_000;
 
 /**
- * Remembers the workers that failed on one job, each for a few seconds, and counts the reported failures of each pool. Times are
- * milliseconds of `performance.now()`.
+ * Lists the workers that failed on one job, each for a few seconds, and counts the reported failures of each pool. Times are milliseconds
+ * of `performance.now()`.
  */
 export class FailedWorkers {
   readonly #avoidUntil = new Map<string, number>();
@@ -19,16 +19,16 @@ export class FailedWorkers {
 
   /**
    * Records a failure.
-   * @param hasAnswered whether the worker reported the failure, which its whole pool may share
+   * @param isReported whether the worker reported the failure; the worker's whole pool may then fail in the same way
    */
-  add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean, now = performance.now()): void {
+  add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, isReported: boolean, now = performance.now()): void {
     this.#avoidUntil.set(id, now + avoidMs);
-    if (hasAnswered) this.#failuresByPool.set(pool, (this.#failuresByPool.get(pool) ?? 0) + 1);
+    if (isReported) this.#failuresByPool.set(pool, (this.#failuresByPool.get(pool) ?? 0) + 1);
     this.#refresh(now);
   }
 
   /** Returns the ids of the workers that the job must avoid now. */
-  workersToAvoid(now = performance.now()): ReadonlySet<string> {
+  listWorkersToAvoid(now = performance.now()): ReadonlySet<string> {
     if (now >= this.#nextExpiry) this.#refresh(now);
     return this.#workers;
   }

@@ -11,7 +11,7 @@ import { chooseOffer, type Offer } from './choose-offer.ts';
 import { chooseRecipient } from './choose-recipient.ts';
 import { rankPlacements } from './placements.ts';
 
-/** Number of refused offers after which a job is not offered any more and waits for its tickets to be claimed. */
+/** Number of refused offers after which a job gets no further offers, and waits for its tickets to be claimed. */
 const maxRefusals = 2;
 
 /** Milliseconds until the next check whether a quarantined job may be offered. */
@@ -29,7 +29,7 @@ export interface JobPlacerDependencies {
   link: WorkerLink;
   quarantine: Quarantine;
   /** Searches again for a worker for a waiting job, after this many milliseconds. */
-  reviewLater: (job: Job, ms: number) => void;
+  reviewLater: (job: Job, delayMs: number) => void;
 }
 
 /** Chooses a waiting worker for each job. If there is none, lets the job wait with tickets, which workers claim, see `Claims`. */
@@ -48,7 +48,7 @@ export class JobPlacer {
     const { tickets } = this.#dependencies;
     const placements = rankPlacements(job);
     const offer = this.#chooseOffer(job, placements);
-    if (offer && !isLarge(job)) return createOffered(offer);
+    if (offer && !isLarge(job)) return createOfferedEvent(offer);
     if (offer) this.#sendTicket(job, placements, offer);
     else if (this.#isOnlyQuarantined(job, placements)) this.#waitForQuarantine(job);
     else tickets.place(job, placements);
@@ -56,12 +56,12 @@ export class JobPlacer {
   }
 
   /**
-   * Chooses a worker for a job that waits in the queue, because no job of its lane is claimed; JetStream may have no leader.
+   * Chooses a worker for a job that waits in the queue while no job of its lane is claimed. JetStream may have no leader.
    * @returns the event of the offer; undefined if no worker is known to wait for a job
    */
   placeWaiting(job: Job): OfferedEvent | undefined {
     const offer = isLarge(job) ? undefined : this.#chooseOffer(job, rankPlacements(job), true);
-    return offer && createOffered(offer);
+    return offer && createOfferedEvent(offer);
   }
 
   /** Sends a ticket of a waiting job straight to a worker, at most once a second. The worker claims the job as with any other ticket. */
@@ -104,7 +104,7 @@ export class JobPlacer {
   }
 }
 
-function createOffered({ worker, placement, subject, v }: Offer): OfferedEvent {
+function createOfferedEvent({ worker, placement, subject, v }: Offer): OfferedEvent {
   return { type: 'offered', attempt: new Attempt(worker, placement, true), to: { subject, v } };
 }
 

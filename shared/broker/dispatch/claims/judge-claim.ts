@@ -6,7 +6,7 @@ import type { LiveWorker } from '../workers/live-worker.ts';
  * A dispatcher's decision on a claim: the placement to grant, or the reason of a refusal (see `ClaimAnswer`). An ejected worker gets the
  * answer `later` after a moment.
  */
-export type Verdict = Placement | 'gone' | 'taken' | 'later' | 'ejected';
+export type ClaimVerdict = Placement | 'gone' | 'taken' | 'later' | 'ejected';
 
 /**
  * Decides on a worker's claim for a job.
@@ -14,7 +14,7 @@ export type Verdict = Placement | 'gone' | 'taken' | 'later' | 'ejected';
  * @param worker undefined if this dispatcher has no announcement of the worker yet
  * @param version the version of the contract that the claim uses
  */
-export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): Verdict {
+export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): ClaimVerdict {
   if (!job) return 'gone';
   if (job.state !== 'queued') return 'taken';
   if (

@@ -2,7 +2,7 @@ import type { Job } from '../job.ts';
 import { noWorkers, type Placement } from '../workers/live-pool.ts';
 import type { LivePool } from '../workers/live-worker.ts';
 
-/** A pool whose workers have reported this many failures of a job comes after all other pools, even if it has healthy workers. */
+/** After this many reported failures of a job, a pool comes after all other pools, even if it has healthy workers. */
 const maxFailures = 2;
 
 /**
@@ -24,15 +24,15 @@ export function rankPlacements(job: Job): Placement[] {
 }
 
 /**
- * Whether a worker of the pool that is not to be avoided has lately served the model without faults, so that not the whole pool is at
- * fault.
+ * Whether some worker of the pool has lately served the model without faults, so that the failures are not the fault of the whole pool.
+ * Leaves out the workers to avoid.
  */
 function hasHealthyWorker({ workers }: LivePool, model: string, workersToAvoid: ReadonlySet<string>): boolean {
   const now = performance.now();
   for (const worker of workers) {
     if (!worker.isHealthy(model) || workersToAvoid.has(worker.id)) continue;
     const average = worker.health.find(model)?.outcomes;
-    if (!average || average.faultsInRow('failure') + average.faultsInRow('refusal') > 0) continue;
+    if (!average || average.countFaultsInRow('failure') + average.countFaultsInRow('refusal') > 0) continue;
     if (average.computeWeight(now) >= 0.5) return true;
   }
   return false;
@@ -40,7 +40,7 @@ function hasHealthyWorker({ workers }: LivePool, model: string, workersToAvoid: 
 
 /**
  * Returns the placements that are open to a job by now, and when the next placement opens. A job may have to wait for a tier, see
- * `Placement.maxWaitMs`. The placements of later tiers then open when the job has waited that long.
+ * `Placement.maxWaitMs`. The placements of later tiers open when the job has waited that long.
  */
 export function findOpenPlacements(
   job: Pick<Job, 'waitingSince'>,
@@ -50,9 +50,9 @@ export function findOpenPlacements(
   let opensAt = job.waitingSince;
   let tier = placements[0]?.pool.tier;
   let maxWaitMs = 0;
-  for (const [at, placement] of placements.entries()) {
+  for (const [index, placement] of placements.entries()) {
     if (placement.pool.tier !== tier) opensAt += maxWaitMs;
-    if (opensAt > now) return { open: placements.slice(0, at), nextAt: opensAt };
+    if (opensAt > now) return { open: placements.slice(0, index), nextAt: opensAt };
     tier = placement.pool.tier;
     maxWaitMs = placement.maxWaitMs ?? 0;
   }

@@ -19,8 +19,8 @@ export function computeDefaultContinueBytes(memoryBytes: number): number {
 }
 
 /**
- * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of what was
- * relayed of their answers. A stream for which there is no room is not kept, and a stream that outgrows its share is dropped. A stream that
+ * The bounded memory for streams that may continue on another worker. It contains the bodies of their requests, and copies of the relayed
+ * parts of their answers. A stream for which there is no room is not kept, and a stream that outgrows its share is dropped. A stream that
  * is not kept ends if its worker is lost. If the copies exceed their share, the longest copy is dropped, so that many clients that never
  * read their answers leave room for all others.
  */

@@ -17,7 +17,7 @@ export class KeptStream implements Payload {
   #body: Buffer | undefined;
   readonly #reserve: (bytes: number) => boolean;
   readonly #release: () => void;
-  /** All blocks but the last one are full. */
+  /** The copy of the answer. All blocks except the last one are full. */
   #blocks: Buffer[] = [];
   #usedBytes = 0;
   #relayedBytes = 0;
@@ -69,7 +69,7 @@ export class KeptStream implements Payload {
   }
 
   /** Returns the request's body followed by the relayed bytes: the payload for a worker that continues the stream. */
-  bytes(): Buffer {
+  toBuffer(): Buffer {
     return Buffer.concat(this.#body ? [this.#body, ...this.#blocks] : [], this.length);
   }
 
@@ -88,7 +88,7 @@ export class KeptStream implements Payload {
     if (last && this.#usedBytes < last.length) return last;
     const bytes = last ? Math.min(maxBlockBytes, 2 * last.length) : firstBlockBytes;
     if (!this.#reserve(bytes)) return undefined;
-    // A small buffer of Node's would share its memory with other buffers and keep them alive.
+    // A small buffer would share memory with other buffers in the pool of Node, and would keep that memory alive.
     const block = Buffer.allocUnsafeSlow(bytes);
     this.#blocks.push(block);
     this.#usedBytes = 0;

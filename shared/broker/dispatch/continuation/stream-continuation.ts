@@ -5,7 +5,7 @@ import type { ContinuationMemory } from './continuation-memory.ts';
 import type { KeptStream } from './kept-stream.ts';
 
 /**
- * What became of a stream after its worker was lost:
+ * The outcomes of a stream after the loss of its worker:
  *
  * - `continued`: another worker continued it;
  * - `refused`: the other worker does not continue answers of this kind;
@@ -26,12 +26,15 @@ function canContinue({ pool, model }: Placement): boolean {
   return pool.models.some(({ id, capabilities }) => id === model && capabilities.includes('continue'));
 }
 
-/** What is needed to continue one job's stream on another worker, and how that went. Times are milliseconds of `performance.now()`. */
+/**
+ * The data with which one job's stream can continue on another worker, and the outcomes so far. Times are milliseconds of
+ * `performance.now()`.
+ */
 export class StreamContinuation {
   readonly #memory: ContinuationMemory;
   #kept: KeptStream | undefined;
   /** Whether the stream should be kept, because other workers of its first worker's pool can continue it. */
-  #wasWanted = false;
+  #shouldKeep = false;
   #model: string | undefined;
   #lossError: RouterError | undefined;
   #clearedAt = Number.POSITIVE_INFINITY;
@@ -48,7 +51,7 @@ export class StreamContinuation {
   begin(body: Buffer | undefined, placement: Placement): void {
     this.#model = placement.model;
     if (!body || !canContinue(placement)) return;
-    this.#wasWanted = true;
+    this.#shouldKeep = true;
     this.#kept = this.#memory.keep(body);
   }
 
@@ -66,9 +69,7 @@ export class StreamContinuation {
     return placement.model === this.#model && canContinue(placement);
   }
 
-  /**
-   * The error of the lost worker, while the stream waits for another worker or for that worker's first piece; undefined otherwise.
-   */
+  /** The error of the lost worker while the stream waits for another worker, or for that worker's first piece; undefined otherwise. */
   get lossError(): RouterError | undefined {
     return this.#lossError;
   }
@@ -92,13 +93,13 @@ export class StreamContinuation {
 
   /**
    * Records that the stream ends with an error.
-   * @param failure the reason why its worker cannot continue it, if the worker reports one
+   * @param failure the reason why its worker cannot continue the stream, if the worker reports a reason
    * @param isQueued whether no worker has the job
    * @param isMovable whether streams continue after errors of this kind
    */
   recordFailure(failure: ContinuationFailure | undefined, isQueued: boolean, isMovable: boolean): void {
     if (this.#lossError) this.#outcomes = [...this.#outcomes, failure ?? (isQueued ? 'no_worker' : 'failed')];
-    else if (isMovable && this.#wasWanted) this.#outcomes = [...this.#outcomes, this.kept ? 'no_worker' : 'not_kept'];
+    else if (isMovable && this.#shouldKeep) this.#outcomes = [...this.#outcomes, this.kept ? 'no_worker' : 'not_kept'];
   }
 
   /** One outcome for each worker that was lost in the middle of the stream. */

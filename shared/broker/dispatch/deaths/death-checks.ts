@@ -6,22 +6,23 @@ import type { WorkerLink } from '../worker-link.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 
-const askMs = 200;
+/** Milliseconds between two questions to the worker. */
+const askIntervalMs = 200;
 
 /**
- * Milliseconds after a supposed death during which the worker may still show that it lives. A silent worker counts as lost after the same
- * time.
+ * Milliseconds after a supposed death during which the worker may still show that it lives. They are as long as the silence after which a
+ * worker counts as lost.
  */
-const doubtMs = 3_300;
+const maxDoubtMs = 3_300;
 
-/** Minimum milliseconds that a worker has to answer. The broker must be connected, and this process not blocked, during all of them. */
-const answerMs = 1_000;
+/** Minimum milliseconds that a worker has to answer. The broker must be connected, and this process not blocked, during this time. */
+const minAnswerMs = 1_000;
 
 export interface DeathCheck {
   isWanted: () => boolean;
   /** Whether other signs have shown that the worker lives. */
   isRefuted: () => boolean;
-  /** Called once, in a later turn of the event loop, unless the verdict is not wanted any more. */
+  /** Called once, in a later turn of the event loop, if the verdict is still wanted. */
   onVerdict: (hasDied: boolean) => void;
 }
 
@@ -31,19 +32,19 @@ interface Check extends Pick<DeathCheck, 'onVerdict'> {
 }
 
 /**
- * Checks whether the first worker that died with a job is dead, before a second death ends the job. A worker that has only lost its
- * connection counts as dead, too, until its heartbeats show that it lived afterwards, which takes two seconds.
+ * Checks, after a second worker seems to have died with a job, whether the first worker is really dead. Two deaths end the job. A worker
+ * that has only lost its connection counts as dead, too, until its heartbeats show that it lived on, which takes two seconds.
  *
- * From the worker, the check requests a frame of the job that cannot exist. The process that gets the question answers that it does not
- * have the frame, and when it was started. If that is the same process, the worker lives; if another process has replaced it, or no answer
- * comes, it is dead.
+ * The check requests a frame of the job that cannot exist. The process that gets the request answers that it does not have the frame, and
+ * reports when it was started. If this is the announced process, the worker lives. If another process has replaced it, or no answer comes,
+ * the worker is dead.
  */
 export class DeathChecks {
   readonly #broker: Broker;
   readonly #workers: Pick<LiveWorkers, 'get'>;
   readonly #link: WorkerLink;
   readonly #log: Logger;
-  /** The checks, by the grant of the dead worker's attempt. */
+  /** The checks by the grant of the dead worker's attempt. */
   readonly #checks = new Map<string, Check>();
 
   constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, link: WorkerLink, log: Logger) {
@@ -67,23 +68,23 @@ export class DeathChecks {
       { requestId, traceId: job.traceId, worker: worker.id },
       'asking whether a worker died with a request',
     );
-    let until = Math.max(at + doubtMs, performance.now() + answerMs);
-    let lookedAt = performance.now();
-    const look = (): void => {
+    let deadline = Math.max(at + maxDoubtMs, performance.now() + minAnswerMs);
+    let checkedAt = performance.now();
+    const checkNow = (): void => {
       const now = performance.now();
-      // This process was blocked, so it has not read answers that came meanwhile.
-      const wasBlocked = now - lookedAt > answerMs / 2;
-      lookedAt = now;
+      // If this process was blocked, it has not yet read the answers that came in the meantime.
+      const wasBlocked = now - checkedAt > minAnswerMs / 2;
+      checkedAt = now;
       if (!isWanted()) return this.#forget(grant);
       if (isRefuted()) return this.#decide(grant, false);
-      if (wasBlocked || !this.#broker.connected) until = Math.max(until, now + answerMs);
-      const known = this.#workers.get(worker.id)?.announcement.startedAt;
-      const isReplaced = known !== undefined && known !== worker.announcement.startedAt;
-      if (isReplaced || now >= until) return this.#decide(grant, true);
+      if (wasBlocked || !this.#broker.connected) deadline = Math.max(deadline, now + minAnswerMs);
+      const announcedStart = this.#workers.get(worker.id)?.announcement.startedAt;
+      const isReplaced = announcedStart !== undefined && announcedStart !== worker.announcement.startedAt;
+      if (isReplaced || now >= deadline) return this.#decide(grant, true);
       this.#link.sendDeathCheck(death);
     };
-    this.#checks.set(grant, { death, timer: setInterval(look, askMs), onVerdict });
-    setImmediate(look);
+    this.#checks.set(grant, { death, timer: setInterval(checkNow, askIntervalMs), onVerdict });
+    setImmediate(checkNow);
   }
 
   onAnswer(grant: string, { startedAt }: ErrorFacts): void {

@@ -25,10 +25,9 @@ export interface Death {
 export type DeathEvidence = 'closed' | 'replaced' | undefined;
 
 /**
- * Whether a dead worker may have had the job: it has claimed the job, has sent a frame, or was alive when the job was offered. An offer to
- * a worker whose connection is closed never arrives: the broker refuses or loses it.
- * @param evidence the evidence that the worker's connection is closed, or that another process has replaced the worker. Such a worker can
- * no longer begin a job that it has not confirmed
+ * Whether a dead worker may have had the job: the worker has claimed the job, has sent a frame, or was alive when the job was offered. An
+ * offer to a worker whose connection is closed never arrives: the broker refuses or loses it.
+ * @param evidence the evidence of the death. A worker with such evidence can no longer begin a job that it has not confirmed
  */
 export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boolean {
   const { isOffered, hasSentFrame, isConfirmed, givenAt, worker } = attempt;

@@ -2,12 +2,11 @@ import type { JobState } from '../job-event.ts';
 import type { Death } from './death.ts';
 
 /**
- * Milliseconds by which a quarantined job must run longer than it had run when its first worker died. A job that does has not caused the
- * death.
+ * A quarantined job has not caused the death if it runs at least this many milliseconds longer than it had run when its first worker died.
  */
 const marginMs = 500;
 
-/** A job, which is quarantined if it has a death. */
+/** The fields of a job that the quarantine reads. A job with a death is quarantined. */
 export interface QuarantinedJob {
   readonly state: JobState;
   readonly death: Pick<Death, 'worker' | 'at' | 'afterMs'> | undefined;
@@ -24,7 +23,7 @@ const maxWaitMs = 400;
  * the last jobs share workers after `maxWaitMs`, because most deaths are not the fault of a job. No job waits longer than that.
  */
 export class Quarantine {
-  /** The quarantined jobs that each worker has got, and that other quarantined jobs must perhaps stay away from. */
+  /** The quarantined jobs that each worker has got. Other quarantined jobs may have to stay away from this worker. */
   readonly #quarantinedByWorker = new WeakMap<object, readonly QuarantinedJob[]>();
 
   /**
@@ -36,13 +35,13 @@ export class Quarantine {
     return !this.#findQuarantined(worker, now).some((other) => other !== job && other.death?.worker === death.worker);
   }
 
-  /** Whether a job is quarantined and may have to wait for a worker without another job of the same death. */
+  /** Whether a job is quarantined and may still have to wait for a worker without another job of the same death. */
   isWaiting({ death }: QuarantinedJob, now = performance.now()): boolean {
     return death !== undefined && now - death.at <= maxWaitMs;
   }
 
   /** Records that a worker gets a job. */
-  recordGiven(worker: object, job: QuarantinedJob, now = performance.now()): void {
+  recordAssigned(worker: object, job: QuarantinedJob, now = performance.now()): void {
     if (job.death) this.#quarantinedByWorker.set(worker, [...this.#findQuarantined(worker, now), job]);
   }
 
@@ -61,5 +60,5 @@ function isQuarantinedOn(worker: object, { attempt, state, death }: QuarantinedJ
  * workers without other quarantined jobs, and a job that kills its worker at once is among the first.
  */
 export function sortNewestFirst<T extends Pick<QuarantinedJob, 'attempt'>>(jobs: readonly T[]): T[] {
-  return jobs.toSorted((one, other) => (other.attempt?.givenAt ?? 0) - (one.attempt?.givenAt ?? 0));
+  return jobs.toSorted((a, b) => (b.attempt?.givenAt ?? 0) - (a.attempt?.givenAt ?? 0));
 }

@@ -12,8 +12,8 @@ const maxRefused = 10_000;
 const digestPattern = /^[\w-]{43}$/;
 
 /**
- * The digests of the bodies on which two workers have died, which all dispatchers share. A digest includes the owner of the request, so
- * that no owner's request is refused because of the request of another owner.
+ * The digests of the bodies on which two workers have died. All dispatchers share them. A digest includes the owner of the request, so that
+ * no owner's request is refused because of the request of another owner.
  */
 export class RefusedBodies {
   readonly #broker: Broker;

@@ -8,7 +8,7 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 import type { Death } from './death.ts';
 import { computeBodyDigest, RefusedBodies } from './refused-bodies.ts';
 
-/** Maximum milliseconds since any worker's last heartbeat. If no worker's heartbeat is newer, the broker may not deliver heartbeats. */
+/** If every worker's last heartbeat is older than this many milliseconds, the broker probably delivers no heartbeats. */
 const maxDeliveryGapMs = 1_000;
 
 /**
@@ -36,18 +36,18 @@ export class WorkerDeaths {
   }
 
   /**
-   * Whether a worker has died with this job. A recorded death may turn out to be none: a worker whose connection was closed, or that was
-   * silent, may return. Its heartbeats then show that it lived after the recorded time. And a stream that has gone on for a while since has
-   * not caused the death.
+   * Whether a worker has died with this job. A recorded death does not count if the worker has returned, after a silence or a closed
+   * connection: its heartbeats then show that it lived after the recorded time. A recorded death does not count either if the stream has
+   * run on another worker for a while since, because then the stream has not caused the death.
    */
   hasDeath({ death, continuation }: Job, now: number): boolean {
     if (!death || continuation?.isCleared(now) === true) return false;
     const { id, announcement } = death.worker;
-    const known = this.#workers.get(id);
-    return known?.announcement.startedAt !== announcement.startedAt || known.provenAliveAt <= death.at;
+    const current = this.#workers.get(id);
+    return current?.announcement.startedAt !== announcement.startedAt || current.provenAliveAt <= death.at;
   }
 
-  /** Whether the heartbeats of any worker arrive now. If none do, the silence of one worker proves nothing. */
+  /** Whether the heartbeats of any worker arrive now. If no heartbeats arrive, the silence of one worker proves nothing. */
   areHeartbeatsDelivered(now: number): boolean {
     for (const { lastHeartbeatAt } of this.#workers.workers())
       if (now - lastHeartbeatAt < maxDeliveryGapMs) return true;
@@ -60,8 +60,8 @@ export class WorkerDeaths {
   }
 
   /**
-   * Records that a worker has died with a job. A job whose client has got a part of an answer that cannot continue ends for that reason, and
-   * is not quarantined.
+   * Records that a worker has died with a job. Does nothing if the client has got a part of an answer that cannot continue: such a job ends
+   * for that reason, and is not quarantined.
    */
   record(job: Job, { worker, grant, givenAt }: Attempt, now: number): void {
     const { canMove, death, body, request, traceId } = job;
@@ -78,7 +78,7 @@ export class WorkerDeaths {
    * Records that a second worker has died with a job, and refuses the job's body from now on.
    * @returns the error with which the job ends
    */
-  countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
+  recordSecondDeath({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
     const { requestId } = request;
     this.#refusedBodies.refuse(digest);
     const workers = [first.id, worker.id];

@@ -1,15 +1,17 @@
-/** Milliseconds over which claims are counted. When they have passed, the counted claims and their time are halved. */
+/** Milliseconds over which claims are counted. After this time, the number of claims and the measured time are halved. */
 const windowMs = 20_000;
 
 /** Seconds for `Retry-After` if the expected wait is unknown. */
 const unknownWaitSeconds = 10;
 
-/** Measures how fast the jobs of a lane are claimed, while jobs wait in it. */
+/** Measures how fast the jobs of a lane are claimed while jobs wait in the lane. */
 export class DrainRate {
   #since = 0;
   #claims = 0;
 
-  /** Restarts the measurement. Call it when a job comes into an empty lane, because an empty lane says nothing about its workers. */
+  /**
+   * Restarts the measurement. Call it when a job enters an empty lane, because an empty lane says nothing about the speed of its workers.
+   */
   restart(now: number): void {
     this.#since = now;
     this.#claims = 0;

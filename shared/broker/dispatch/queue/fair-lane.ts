@@ -19,7 +19,7 @@ const maxStuckTickets = 4;
 /** Milliseconds without a claim after which the jobs with tickets are offered, because workers may be unable to pull the tickets. */
 const stalledMs = 1_000;
 
-/** Maximum jobs that are checked for one claim, whether the worker may have them. */
+/** Maximum jobs that are checked for one claim to find a job that the worker may take. */
 const maxCheckedJobs = 16;
 
 interface QueuedJob {
@@ -52,7 +52,7 @@ type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
 /**
  * The jobs of one dispatcher that wait in one lane. Owners share the lane by their weights, and so do the keys of each owner, however many
  * requests each has sent. Only a few jobs have a ticket; the others are held back. The broker delivers the tickets of a lane in the order
- * in which they came, so if all jobs had tickets, everybody else would be behind the owner with the most jobs. A claim goes to the next job
+ * of their arrival, so if all jobs had tickets, everybody else would be behind the owner with the most jobs. A claim goes to the next job
  * in line, even if the job of the claim's ticket has ended. So the tickets of cancelled jobs are used up, and do not fill the queue.
  */
 export class FairLane<Job extends QueuedJob> {
@@ -66,15 +66,15 @@ export class FairLane<Job extends QueuedJob> {
    * Whether the last claim went to a newcomer. The next claim then goes to a regular owner, so that no owner gains by leaving and coming
    * back.
    */
-  #wasNewcomer = false;
+  #wasLastNewcomer = false;
   /** The number of jobs with a ticket. */
   #published = 0;
   /** The number of jobs without a ticket. */
   #held = 0;
-  /** The number of tickets in the lane whose job does not wait in it any more, as far as this dispatcher knows. */
+  /** The number of tickets in the lane that belong to jobs that have left the lane, as far as this dispatcher has noticed. */
   #spareTickets = 0;
   readonly #drainRate = new DrainRate();
-  /** The number of recent claims, of which older ones count less, at the time `#lastClaimAt`. */
+  /** The number of recent claims at the time `#lastClaimAt`. Older claims count less. */
   #claims = 0;
   #lastClaimAt = performance.now();
   #waitingSince = this.#lastClaimAt;
@@ -86,14 +86,14 @@ export class FairLane<Job extends QueuedJob> {
     this.#onLeave = onLeave;
   }
 
-  /** Computes how many claims a second this lane had recently. */
+  /** Computes the lane's recent claims per second. */
   computeRatePerSecond(now: number): number {
     return (this.#claims * Math.exp((this.#lastClaimAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
   }
 
   /**
-   * Estimates the milliseconds until the last job of this job's key is claimed. If the key has no job in the lane, estimates it for a new
-   * job. Assumes that for each job of the key, other owners and keys get claims by their weights, if they have as many jobs.
+   * Estimates the milliseconds until the last job of this job's key is claimed. If the key has no job in the lane, estimates the wait of a
+   * new job. Assumes that other owners and keys get claims by their weights in the meantime, as far as they have jobs.
    */
   estimateWaitMs({ request }: Job, now: number): number {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
@@ -177,7 +177,7 @@ export class FairLane<Job extends QueuedJob> {
     return chosen;
   }
 
-  /** Forgets the tickets whose job has left the lane, because the broker may have lost these tickets. */
+  /** Resets the count of tickets that belong to jobs that have left the lane, because the broker may have lost these tickets. */
   clearSpareTickets(): void {
     this.#spareTickets = 0;
     this.#publishDueTickets();
@@ -189,17 +189,17 @@ export class FairLane<Job extends QueuedJob> {
   }
 
   /**
-   * Publishes more tickets if no job was claimed for a while, because workers that were lost may have received the tickets of the lane.
+   * Publishes more tickets if no job was claimed for a while, because workers may have received tickets of the lane and then been lost.
    * @param freeSlots returns the number of free slots of the lane's pool
    */
   maintain(now: number, freeSlots: () => number): void {
     if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
     this.#progressAt = now;
-    const free = freeSlots();
-    if (free <= 0) return;
+    const freeSlotCount = freeSlots();
+    if (freeSlotCount <= 0) return;
     this.#spareTickets = 0;
-    const wanted = Math.min(this.#held, maxStuckTickets, Math.max(1, free - this.#published));
-    for (let count = 0; count < wanted; count += 1) this.#publishNextTicket();
+    const dueTickets = Math.min(this.#held, maxStuckTickets, Math.max(1, freeSlotCount - this.#published));
+    for (let count = 0; count < dueTickets; count += 1) this.#publishNextTicket();
   }
 
   #countClaim({ request }: Job): void {
@@ -210,7 +210,7 @@ export class FairLane<Job extends QueuedJob> {
     this.#progressAt = now;
     const { owner, key, ownerWeight = 1 } = request.sender;
     const newcomer = this.#newcomers.get(owner);
-    this.#wasNewcomer = newcomer !== undefined;
+    this.#wasLastNewcomer = newcomer !== undefined;
     if (newcomer) {
       this.#newcomers.delete(owner);
       this.#regulars.add(owner, newcomer, ownerWeight);
@@ -243,7 +243,8 @@ export class FairLane<Job extends QueuedJob> {
 
   /**
    * Publishes tickets until the lane has enough.
-   * @param places the places of the key whose ticket was used. That key gets the next ticket first, because any key's job can get the claim
+   * @param places the places of the key whose ticket was used up. That key gets the next ticket first. This is no advantage, because a
+   * claim goes to the next job in line, whichever job the ticket has
    */
   #publishDueTickets(places?: KeyPlaces<Job>): void {
     while (this.#held > 0 && this.#hasRoom()) if (!places || !this.#publishTicketOf(places)) this.#publishNextTicket();
@@ -274,9 +275,9 @@ export class FairLane<Job extends QueuedJob> {
 
   #getOrCreatePlaces({ request }: Job): KeyPlaces<Job> {
     const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
-    const known = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
-    const keys = known ?? new WeightedOrder<KeyPlaces<Job>>();
-    if (!known) this.#newcomers.add(owner, keys, ownerWeight);
+    const knownKeys = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
+    const keys = knownKeys ?? new WeightedOrder<KeyPlaces<Job>>();
+    if (!knownKeys) this.#newcomers.add(owner, keys, ownerWeight);
     for (const owners of [this.#newcomers, this.#regulars]) owners.setWeight(owner, ownerWeight);
     const knownPlaces = keys.get(key);
     if (knownPlaces) {
@@ -290,7 +291,7 @@ export class FairLane<Job extends QueuedJob> {
 
   /** Iterates over the owners with their keys, next in line first. */
   *#iterateInTurn(): Generator<[string, OwnerPlaces<Job>]> {
-    yield* this.#wasNewcomer ? this.#regulars : this.#newcomers;
-    yield* this.#wasNewcomer ? this.#newcomers : this.#regulars;
+    yield* this.#wasLastNewcomer ? this.#regulars : this.#newcomers;
+    yield* this.#wasLastNewcomer ? this.#newcomers : this.#regulars;
   }
 }

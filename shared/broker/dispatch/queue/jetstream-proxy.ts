@@ -8,15 +8,15 @@ import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /**
  * The average number of waiting pulls of a pool's lane for which the server sends heartbeats. For each heartbeat, the server goes through
- * all waiting pulls of the lane, so heartbeats for all pulls would cost the square of the pool's size. Of the other pulls, workers learn
- * after half a minute whether they were lost.
+ * all waiting pulls of the lane, so heartbeats for all pulls would cost the square of the pool's size. Without heartbeats, a worker notices
+ * the loss of a pull only after half a minute.
  */
 const maxPullsWithHeartbeats = 200;
 
 /**
  * Passes workers' pulls and acks on to JetStream. Workers have no permission for JetStream's API, because the server publishes the answer
- * to a request, with the server's own rights, to whatever reply subject the request names. A worker could thereby make the server do what
- * the worker may not do, such as purge another tier's stream. Tickets go from the server straight to the worker.
+ * to a request to whatever reply subject the request names, and it does so with its own rights. A worker could thereby make the server do
+ * what the worker may not do, such as purge another tier's stream. Tickets go from the server straight to the worker.
  * See docs/decisions/0003-proxied-pulls.md.
  */
 export class JetStreamProxy {
@@ -49,7 +49,10 @@ export class JetStreamProxy {
     else this.#broker.publishUnhurried(ackSubject, ackPayloads[as]);
   }
 
-  /** Passes a pull on. If the pull waits, also confirms it to the worker, with a payload if the server will send heartbeats for it. */
+  /**
+   * Passes a pull on to JetStream. Confirms a waiting pull to the worker. The confirmation has a payload if the server will send heartbeats
+   * for the pull.
+   */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = parseWorkerAddress(subject);

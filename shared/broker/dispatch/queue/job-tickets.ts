@@ -56,7 +56,7 @@ export class JobTickets {
   }
 
   /**
-   * Records that a ticket is sent straight to a worker, unless that happened within the last second.
+   * Records that a ticket is sent straight to a worker, unless another ticket was sent in this way within the last second.
    * @returns whether the ticket may be sent
    */
   tryHandOver(now: number): boolean {

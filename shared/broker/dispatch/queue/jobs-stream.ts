@@ -36,7 +36,7 @@ export interface StoredTicketRange {
 /** Milliseconds until a delivered ticket without an ack is delivered to another worker. */
 const ackWaitMs = 3_000;
 
-/** Milliseconds for which the broker keeps a lane that nobody pulls from. */
+/** Milliseconds for which the broker keeps a lane without pulls. */
 export const idleLaneMs = 10 * 60_000;
 
 /**
@@ -54,8 +54,8 @@ const streamNotFound = 10059;
 const leaderlessCodes = [10008, 10009];
 
 /**
- * Creates a tier's stream of tickets if there is none. Many nodes may call it at once, and often. The stream is a work queue in memory,
- * because tickets are only hints: their dispatcher publishes them again if the server has lost them.
+ * Creates a tier's stream of tickets if there is none. Any number of nodes may call it at the same time, and repeatedly. The stream is a
+ * work queue in memory, because tickets are only hints: their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(
   broker: Broker,

@@ -6,23 +6,23 @@ import type { Tier } from '#shared/core/tier.ts';
 import { isOwnInbox } from '../../contract/subjects.ts';
 import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import { CredentialRates, findPayer } from '../workers/credential-rates.ts';
+import { CredentialRates, computeBudgetKey } from '../workers/credential-rates.ts';
 
-/** The group of subscribers that all dispatchers form. One of them gets each request. */
+/** The queue group of all dispatchers. Each request goes to one of them. */
 const queueGroup = 'ingress';
 
 /**
- * The rate at which new lanes are made for the workers of a credential: those of a hundred pools at once, and of ten pools in each further
- * minute. The rate is limited, because each lane costs the broker memory and time.
+ * The rate at which new lanes are made for the workers of a credential: the lanes of a hundred pools at once, and the lanes of ten more
+ * pools each minute. The rate is limited, because each lane costs the broker memory and time.
  */
 const newLaneRate = { burst: 100, perSecond: 10 / 60, minCost: 1 };
-/** The rate at which lanes are made again that were lost with a restart of the broker. They cost less than new lanes. */
+/** The rate at which lanes are made again after the broker has lost them in a restart. They cost less than new lanes. */
 const lostLaneRate = { burst: 500, perSecond: 2, minCost: 1 };
 
 /** Minimum milliseconds between two creations of the same lanes. */
 const minRecreationMs = 1_000;
 
-/** Number of pools in `#madeAt` above which those are dropped whose lanes the broker may have removed. */
+/** If `#madeAt` has more entries than this, entries of lanes that the broker may have removed are dropped. */
 const sweepAbove = 1_000;
 
 interface LaneMakerOptions {
@@ -34,9 +34,9 @@ interface LaneMakerOptions {
 }
 
 /**
- * Makes the lanes of a pool when a worker requests them. The first worker of a pool does so, and all workers after a restart of the broker,
- * because they have no permission to make lanes themselves. A worker gets only the lanes of the pool that it has announced. The answer
- * names this dispatcher. From then on, the worker pulls through this dispatcher, until the dispatcher falls silent.
+ * Makes the lanes of a pool at a worker's request, because workers have no permission to make lanes. The first worker of a pool requests
+ * them, and so do all workers after a restart of the broker. A worker gets only the lanes of the pool that it has announced. The answer
+ * names this dispatcher. The worker then pulls through this dispatcher as long as the dispatcher is not silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;
@@ -49,8 +49,8 @@ export class LaneMaker {
   /** When this process last made the lanes of each tier and pool, in milliseconds of `performance.now()`. */
   readonly #madeAt = new Map<string, number>();
   /**
-   * The last creation under way by payer, see `findPayer`. The lanes of one payer are made pool by pool, one after the other, so that other
-   * payers need not wait for all of them.
+   * The last creation under way by budget, see `computeBudgetKey`. The lanes for one budget are made pool by pool, one after the other, so
+   * that workers with other budgets need not wait for all of them.
    */
   readonly #lastCreations = new Map<string, Promise<void>>();
   readonly #newLaneRates = new CredentialRates(newLaneRate);
@@ -92,13 +92,13 @@ export class LaneMaker {
 
   /**
    * Makes the lanes of a pool, unless they were just made.
-   * @returns whether the lanes exist; false if too many lanes were made for the payer
+   * @returns whether the lanes exist; false if the worker's budget is used up
    */
   async #ensureLanes(worker: WorkerAddress, pool: string): Promise<boolean> {
     const key = `${worker.tier}.${pool}`;
     const madeAt = this.#madeAt.get(key) ?? -Infinity;
     const age = performance.now() - madeAt;
-    // If the connection was lost since, the broker may have been restarted and have lost the lanes.
+    // If the connection was lost since then, the broker may have been restarted and have lost the lanes.
     if (age < minRecreationMs && madeAt > this.#broker.connectedSince) return true;
     const underWay = this.#creations.get(key);
     const creation =
@@ -109,7 +109,7 @@ export class LaneMaker {
 
   /**
    * Starts to make the lanes of a pool.
-   * @returns undefined if the payer has used up its rate
+   * @returns undefined if the worker's budget is used up
    */
   #startCreation(worker: WorkerAddress, pool: string, rates: CredentialRates): Promise<void> | undefined {
     const verdict = rates.use(worker, 1);
@@ -119,24 +119,24 @@ export class LaneMaker {
     }
     if (verdict !== 'allowed') return undefined;
     const key = `${worker.tier}.${pool}`;
-    const payer = findPayer(worker);
-    const creation = this.#createAfter(this.#lastCreations.get(payer), worker, pool)
+    const budgetKey = computeBudgetKey(worker);
+    const creation = this.#createAfter(this.#lastCreations.get(budgetKey), worker, pool)
       .catch((error: unknown) => {
         rates.refund(worker, 1);
         throw error;
       })
       .finally(() => {
         this.#creations.delete(key);
-        if (this.#lastCreations.get(payer) === creation) this.#lastCreations.delete(payer);
+        if (this.#lastCreations.get(budgetKey) === creation) this.#lastCreations.delete(budgetKey);
       });
     this.#creations.set(key, creation);
-    this.#lastCreations.set(payer, creation);
+    this.#lastCreations.set(budgetKey, creation);
     return creation;
   }
 
-  async #createAfter(before: Promise<void> | undefined, { tier }: WorkerAddress, pool: string): Promise<void> {
-    // If the creation before failed, its own caller handles the failure.
-    await before?.catch(() => undefined);
+  async #createAfter(previous: Promise<void> | undefined, { tier }: WorkerAddress, pool: string): Promise<void> {
+    // If the previous creation failed, its own caller handles the failure.
+    await previous?.catch(() => undefined);
     await ensurePoolConsumers(this.#broker, tier, pool);
     const now = performance.now();
     this.#madeAt.set(`${tier}.${pool}`, now);

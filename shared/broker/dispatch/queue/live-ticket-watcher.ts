@@ -4,8 +4,8 @@ import { decodeTicket } from '../../contract/ticket.ts';
 import type { LivePool } from '../workers/live-worker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
-/** Maximum jobs that are remembered, so that each is not reported with each of its tickets. */
-const maxRememberedJobs = 10_000;
+/** Maximum jobs with a recorded report. Without the record, a job would be reported once for each of its tickets. */
+const maxRecordedJobs = 10_000;
 
 /** Milliseconds after which a job that still waits is reported again. */
 const repeatMs = 1_000;
@@ -21,8 +21,8 @@ export interface LiveTicketWatcherOptions {
 }
 
 /**
- * Reports the pools in which jobs of live requests wait for a slot. It reads the tickets that dispatchers publish for these jobs. Of all
- * processes that subscribe, one gets each ticket. If that process cannot free a slot, it passes the ticket's pool on to all of them.
+ * Reports the pools in which jobs of live requests wait for a slot. It reads the tickets that dispatchers publish for these jobs. Each
+ * ticket goes to one of the processes that subscribe. If that process cannot free a slot, it passes the ticket's pool on to all of them.
  */
 export class LiveTicketWatcher {
   readonly #options: LiveTicketWatcherOptions;
@@ -59,7 +59,7 @@ export class LiveTicketWatcher {
     this.#reportedAt.delete(job);
     this.#reportedAt.set(job, now);
     const [oldest] = this.#reportedAt.keys();
-    if (this.#reportedAt.size > maxRememberedJobs && oldest !== undefined) this.#reportedAt.delete(oldest);
+    if (this.#reportedAt.size > maxRecordedJobs && oldest !== undefined) this.#reportedAt.delete(oldest);
   }
 
   #onPassedPool({ subject }: Msg): void {

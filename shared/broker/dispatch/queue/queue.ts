@@ -19,7 +19,7 @@ const answerSchema = z.object({
   error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
 });
 
-/** JetStream's error for a message that could not be stored, for example because the stream has as many messages as it may. */
+/** JetStream's error for a message that could not be stored, for example because the stream is full. */
 const storeFailedCode = 10077;
 
 export interface QueueOptions {
@@ -116,7 +116,8 @@ export class Queue {
 }
 
 /**
- * Parses JetStream's answer to a published ticket. Without a stream for the ticket's subject, the broker says that there is no subscriber.
+ * Parses JetStream's answer to a published ticket. Without a stream for the ticket's subject, the broker answers that there is no
+ * subscriber.
  */
 function readTicketAnswer({ data, headers }: Msg): { answer: TicketAnswer; seq?: number | undefined } {
   if (headers?.code === noResponders) return { answer: 'no-stream' };

@@ -11,11 +11,11 @@ import {
 import type { Tier } from '#shared/core/tier.ts';
 
 /** Minimum milliseconds between two checks. */
-const checkMs = 2_000;
+const checkIntervalMs = 2_000;
 
 /** Maximum milliseconds to wait at the start until JetStream has elected a leader. */
 const maxElectionMs = 30_000;
-/** Milliseconds between two tries. */
+/** Milliseconds between two tries to create the stream at the start. */
 const retryPauseMs = 500;
 
 export interface TicketStreamOptions {
@@ -23,13 +23,13 @@ export interface TicketStreamOptions {
   log: Logger;
   /** Called when the stream exists and its tickets may have been lost, so that they must be published again. */
   onTicketsLost: () => void;
-  /** Called after each other check, with the range of the numbers of the tickets that the stream has stored. */
+  /** Called after each check that finds no loss, with the range of the numbers of the tickets that the stream has stored. */
   onChecked: (storedRange: StoredTicketRange) => void;
 }
 
 /**
- * Makes sure that a tier's stream of tickets exists while jobs wait, and calls back if its tickets were lost. That happens when the broker
- * is restarted, or when somebody deletes the stream.
+ * Makes sure that a tier's stream of tickets exists while jobs wait, and calls back if its tickets were lost. Tickets are lost when the
+ * broker is restarted, or when somebody deletes the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;
@@ -70,7 +70,10 @@ export class TicketStream {
     }
   }
 
-  /** Checks the stream at once, because its tickets may be lost even if it is the same. Calls `onTicketsLost` when the stream exists. */
+  /**
+   * Checks the stream at once, because its tickets may be lost even if the stream still exists. Calls `onTicketsLost` when the stream
+   * exists.
+   */
   checkNow(): void {
     this.#isLossSuspected = true;
     this.#nextCheckAt = 0;
@@ -81,7 +84,7 @@ export class TicketStream {
   maintain(now: number): void {
     if (this.#isChecking || now < this.#nextCheckAt || !this.#broker.connected) return;
     this.#isChecking = true;
-    this.#nextCheckAt = now + checkMs;
+    this.#nextCheckAt = now + checkIntervalMs;
     this.#check()
       .catch((error: unknown) => this.#log.error({ err: error }, 'the queue of tickets cannot be made, trying again'))
       .finally(() => {

@@ -6,7 +6,7 @@ import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
 export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
   /** Called when a tier's stream exists and its tickets may have been lost, so that they must be published again. */
   onTicketsLost: (tier: Tier) => void;
-  /** Called after each other check, with the range of the numbers of the tickets that the tier's stream has stored. */
+  /** Called after each check that finds no loss, with the range of the numbers of the tickets that the tier's stream has stored. */
   onChecked: (tier: Tier, storedRange: StoredTicketRange) => void;
 }
 

@@ -24,9 +24,9 @@ export interface TicketsOptions {
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
   overflowMs: number;
-  /** Called with a job that waits in a lane that stands still. Offers the job; returns false if no worker is known to wait for a job. */
+  /** Called with a job in a lane that stands still. Offers the job; returns false if no worker is known to wait for a job. */
   offer: (job: Job) => boolean;
-  /** Sends a job's ticket straight to a worker, once a second at most. */
+  /** Sends a job's ticket straight to a worker, at most once a second. */
   handOver: (job: Job) => void;
   /** Called if the queues of all tiers that may serve a job are full, or if the job would wait longer than it may. */
   onFull: (job: Job) => void;
@@ -35,28 +35,28 @@ export interface TicketsOptions {
 /** The number of lanes into which a job's tickets are published at first, if no pool has a free slot. */
 const firstLanes = 8;
 /**
- * Maximum lanes in which a job waits without a free slot. Once it waits in so many, its tickets overflow only into lanes whose pools have a
- * free slot. A job in hundreds of lanes would cost hundreds of tickets, of which one is claimed.
+ * Maximum lanes in which a job waits without a free slot. In more lanes, it gets tickets only if the lane's pool has a free slot. A job in
+ * hundreds of lanes would cost hundreds of tickets, and only one of them is claimed.
  */
 const maxLanes = 16;
 
 /**
- * Returns the first `count` placements. Of equally good placements, those come first whose pools have the fewest waiting tickets for each
- * worker, so that jobs spread over many pools.
+ * Returns the first `count` placements. Among equally good placements, pools with fewer waiting tickets per worker come first, so that jobs
+ * spread over many pools.
  */
 function chooseLeastBusy(placements: readonly Placement[], count: number): readonly Placement[] {
   if (placements.length <= count) return placements;
-  const loadOf = ({ pool }: Placement): number => pool.waiting / Math.max(1, pool.workers.size);
-  const order = placements.map((placement, at) => ({ placement, at, load: loadOf(placement) }));
-  const groupOf = new Map<number | undefined, number>();
-  for (const { placement, at } of order) {
+  const computeLoad = ({ pool }: Placement): number => pool.waiting / Math.max(1, pool.workers.size);
+  const order = placements.map((placement, index) => ({ placement, index, load: computeLoad(placement) }));
+  const groupIndexes = new Map<number | undefined, number>();
+  for (const { placement, index } of order) {
     const { group } = placement;
-    if (group !== undefined && !groupOf.has(group)) groupOf.set(group, at);
+    if (group !== undefined && !groupIndexes.has(group)) groupIndexes.set(group, index);
   }
   // Placements without a group keep their position.
-  const rankOf = ({ placement: { group }, at }: (typeof order)[number]): number =>
-    group === undefined ? at : (groupOf.get(group) ?? at);
-  const sorted = order.toSorted((a, b) => rankOf(a) - rankOf(b) || a.load - b.load || a.at - b.at);
+  const findRank = ({ placement: { group }, index }: (typeof order)[number]): number =>
+    group === undefined ? index : (groupIndexes.get(group) ?? index);
+  const sorted = order.toSorted((a, b) => findRank(a) - findRank(b) || a.load - b.load || a.index - b.index);
   return sorted.slice(0, count).map(({ placement }) => placement);
 }
 
@@ -102,7 +102,7 @@ export class Tickets {
     const { open, nextAt } = findOpenPlacements(job, placements);
     const withFreeSlot = open.find(({ pool, model }) => countFreeSlots(pool, model) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
-    if (isNew && !withFreeSlot && (this.#areFull(job, open) || this.#isWaitTooLong(job, placements)))
+    if (isNew && !withFreeSlot && (this.#areTiersFull(job, open) || this.#isWaitTooLong(job, placements)))
       return this.#onFull(job);
     if (withFreeSlot) this.#addTicket(job, withFreeSlot, true);
     else for (const placement of chooseLeastBusy(open, firstLanes)) this.#addTicket(job, placement, false);
@@ -110,8 +110,8 @@ export class Tickets {
   }
 
   /**
-   * Publishes a ticket into one more lane: the first whose pool has a free slot. If there is none, the next lane, unless the job waits in
-   * `maxLanes` already.
+   * Publishes a ticket into one more lane: the first further lane whose pool has a free slot, or else the next lane. Without a free slot,
+   * does nothing if the job waits in `maxLanes` lanes already.
    */
   overflow(job: Job): void {
     const { open, nextAt } = findOpenPlacements(job, rankPlacements(job));
@@ -151,7 +151,10 @@ export class Tickets {
     }
   }
 
-  /** Publishes those tickets of a job again that the broker had stored before it was asked for the range and does not have any more. */
+  /**
+   * Publishes a job's lost tickets again. A ticket is lost if the broker had stored it before the range was requested, and the range does
+   * not contain it.
+   */
   publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, requestedAt }: StoredTicketRange): void {
     for (const [pool, { answer, seq, publishedAt }] of job.tickets.placed) {
       if (pool.tier !== tier || answer !== 'stored' || seq === undefined || publishedAt >= requestedAt) continue;
@@ -192,7 +195,7 @@ export class Tickets {
     job.tickets.setOverflowAt(hasMore ? performance.now() + this.#overflowMs : nextAt);
   }
 
-  /** Returns the lane of a pool and class, and creates it if there is none. */
+  /** Returns the lane of a pool and class, and creates the lane if there is none. */
   getLane(pool: LivePool, priority: PriorityClass): FairLane<Job> {
     const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
     const lane =
@@ -205,11 +208,11 @@ export class Tickets {
     return lane;
   }
 
-  #areFull(job: Job, placements: readonly Placement[]): boolean {
+  #areTiersFull(job: Job, placements: readonly Placement[]): boolean {
     return placements.every(({ pool }) => this.#waitingByTier.get(pool.tier)?.hasNoRoom(job, this.#maxQueued));
   }
 
-  /** Adds a ticket. It is published at once if the pool has a free slot, or if a worker has had the job before or refused it. */
+  /** Adds a ticket. The ticket is published at once if the pool has a free slot, or if a worker has had the job before or refused it. */
   #addTicket(job: Job, placement: Placement, hasFreeSlot: boolean): void {
     const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;

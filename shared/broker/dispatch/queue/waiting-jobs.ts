@@ -1,6 +1,6 @@
 import type { Job } from '../job.ts';
 
-/** The part of a job that is needed to count it. */
+/** The fields of a job that are needed to count it. */
 type CountedJob = { readonly request: Pick<Job['request'], 'sender'> };
 
 /**
@@ -9,7 +9,7 @@ type CountedJob = { readonly request: Pick<Job['request'], 'sender'> };
  */
 export class WaitingJobs {
   #total = 0;
-  /** The number of waiting jobs by key, without keys that have none. */
+  /** The number of waiting jobs by key. Keys without waiting jobs are left out. */
   readonly #byKey = new Map<string, number>();
 
   /**

@@ -21,7 +21,7 @@ export interface Timeouts {
   brokerMs: number;
 }
 
-/** The part of a job on which its timeouts depend. */
+/** The fields of a job that its timeouts read. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
   readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
   readonly attempt: Pick<Attempt, 'givenAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
@@ -29,8 +29,8 @@ export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince
 
 /**
  * Finds the timeout that a job has exceeded.
- * @param disconnectedSince when the connection to the broker was lost; undefined while it is up. During an outage, the silence of a worker
- * proves nothing, and the outage has a timeout of its own
+ * @param disconnectedSince when the connection to the broker was lost; undefined while the connection is up. During an outage, the silence
+ * of a worker proves nothing, and the outage has a timeout of its own
  * @param estimateWaitMs returns the expected milliseconds until a waiting job is claimed; undefined if unknown
  * @returns the error that the client gets; `lost` if the job's worker has fallen silent; undefined if no timeout is exceeded or the job has
  * ended

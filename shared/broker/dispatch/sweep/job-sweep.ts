@@ -22,11 +22,11 @@ const requestFrameAfterMs = 4_000;
 /** Maximum milliseconds from an offer to the worker's first frame, which may be a keep-alive. */
 const maxOfferSilenceMs = 1_500;
 
-/** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
+/** A broker that takes longer than this many milliseconds to answer a ping was blocked. */
 const maxAnswerMs = 500;
 
-/** Milliseconds between two sweeps from which on this process must have been blocked. */
-const stoodStillMs = 1_000;
+/** If two sweeps are more than this many milliseconds apart, this process was blocked in between. */
+const blockedMs = 1_000;
 
 export interface JobSweepOptions {
   broker: Broker;
@@ -62,17 +62,17 @@ export class JobSweep {
     clearInterval(this.#timer);
   }
 
-  /** Counts every worker's silence from now on, because frames that the workers have sent before may be lost. */
+  /** Counts the silence of every worker from now on, because frames that the workers sent earlier may be lost. */
   restartSilence(): void {
     const now = performance.now();
     for (const { attempt } of this.#options.jobs.values()) attempt?.restartSilence(now);
   }
 
   async #sweep(): Promise<void> {
-    const begin = performance.now();
+    const startedAt = performance.now();
     const { jobs, machine } = this.#options;
-    if (begin - this.#lastSweep > stoodStillMs) this.restartSilence();
-    this.#lastSweep = begin;
+    if (startedAt - this.#lastSweep > blockedMs) this.restartSilence();
+    this.#lastSweep = startedAt;
     if (this.#isSweeping) return;
     this.#isSweeping = true;
     const check = (job: Job): void => {
@@ -90,7 +90,7 @@ export class JobSweep {
     if (this.#silentJobs.size > 0 && !this.#isReporting && !this.#isClosed) await this.#reportLostJobs();
   }
 
-  /** Raises what is due for a job. Silent and disconnected workers are handled once all jobs are checked. */
+  /** Raises the events that are due for a job. Silent and disconnected workers are handled once all jobs are checked. */
   #check(job: Job, now: number): void {
     const { broker, timeouts, keepAliveMs, closedConnections, estimateWaitMs, judge, machine } = this.#options;
     const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
@@ -112,8 +112,9 @@ export class JobSweep {
   }
 
   /**
-   * Reports the jobs of silent workers, if the broker answers promptly. Otherwise the broker was blocked, and their silence proves nothing.
-   * A worker that has not answered the request for frames counts as dead, unless its heartbeats show that it lived after its last frame.
+   * Reports the jobs of silent workers if the broker answers promptly. Otherwise the broker was blocked, and the silence of the workers
+   * proves nothing. A worker that has not answered the request for frames counts as dead, unless its heartbeats show that it lived after
+   * its last frame.
    */
   async #reportLostJobs(): Promise<void> {
     this.#isReporting = true;

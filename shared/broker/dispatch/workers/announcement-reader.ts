@@ -57,7 +57,7 @@ export class AnnouncementReader {
       this.#log.warn(facts, 'an announcement cannot be read, or is too large');
       return undefined;
     }
-    // No worker may make a dispatcher publish offers to any subject but one of the worker's own inbox.
+    // A worker must not make a dispatcher publish offers to any subject outside the worker's own inbox.
     if (!isOwnInbox(this.#subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     const { leftOut } = announcement;
     if (leftOut !== undefined) this.#log.warn({ worker, leftOut }, 'models or tools without a valid name are left out');
@@ -77,19 +77,19 @@ export class AnnouncementReader {
     return { ...announcement, models: allowedModels, tools: allowedTools };
   }
 
-  #reportRefused(worker: string, what: 'models' | 'tools', names: readonly string[]): void {
+  #reportRefused(worker: string, kind: 'models' | 'tools', names: readonly string[]): void {
     if (names.length === 0) return;
-    const facts = { worker, count: names.length, [what]: names.slice(0, maxLoggedNames) };
+    const facts = { worker, count: names.length, [kind]: names.slice(0, maxLoggedNames) };
     this.#log.error(
       facts,
-      `${what} are left out that the credential may not serve: see \`credentials\` in the registry`,
+      `${kind} are left out that the credential may not serve: see \`credentials\` in the registry`,
     );
   }
 }
 
-/** Splits a list into the elements that `accepts` returns true for, and the others. */
-function splitBy<Each>(all: readonly Each[], accepts: (each: Each) => boolean): [Each[], Each[]] {
-  const parts: [Each[], Each[]] = [[], []];
-  for (const each of all) parts[accepts(each) ? 0 : 1].push(each);
+/** Splits a list into the elements for which `accepts` returns true, and the others. */
+function splitBy<Element>(list: readonly Element[], accepts: (element: Element) => boolean): [Element[], Element[]] {
+  const parts: [Element[], Element[]] = [[], []];
+  for (const element of list) parts[accepts(element) ? 0 : 1].push(element);
   return parts;
 }

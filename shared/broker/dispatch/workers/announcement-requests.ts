@@ -1,5 +1,5 @@
 import type { Broker } from '../../connection/connect-broker.ts';
-import { announceAgain } from '../../contract/heartbeats.ts';
+import { announceAgainPayload } from '../../contract/heartbeats.ts';
 import { formatAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 
 /** Minimum milliseconds between two requests to a worker. */
@@ -30,7 +30,7 @@ export class AnnouncementRequests {
     const address = formatAddress(worker);
     if (this.#pending.has(address) || this.#pending.size >= maxPending) return;
     const send = (): void => {
-      if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgain);
+      if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgainPayload);
       this.#pending.set(
         address,
         setTimeout(() => this.#pending.delete(address), minIntervalMs),

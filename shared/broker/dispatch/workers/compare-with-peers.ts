@@ -3,7 +3,7 @@ import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
 /** A shorter run of faults is not compared with the runs of peers. */
 const minFaultsInRow = 3;
-/** A run of faults is no accident if a peer would have a run as long with at most this probability. */
+/** A run of faults stands out if a peer would have a run of this length with at most this probability. */
 const maxChance = 1e-5;
 
 /** The minimum share of faults that is assumed of the peers, because a few good jobs do not prove that a peer never fails. */
@@ -11,20 +11,20 @@ const minPeerShare = 0.02;
 
 /**
  * A worker that fails often, but not always, stands out if it has had at least `weight` recent jobs, at least `share` of them are faults,
- * and at most `peerShare` of its peers' jobs are.
+ * and at most `peerShare` of its peers' jobs are faults.
  */
 const sickThresholds = { share: 0.5, weight: 10, peerShare: 0.1 };
 
 /**
- * A worker is slow if its first tokens take at least `times` as long as those of its peers, and at least `ms` milliseconds longer. It is
- * compared if it has had at least `firstTokens` recent first tokens.
+ * A worker is slow if its first tokens take at least `times` as long as the first tokens of its peers, and at least `ms` milliseconds
+ * longer. It is compared if it has had at least `firstTokens` recent first tokens.
  */
 const slowThresholds = { times: 5, ms: 1_000, firstTokens: 3 };
 
 /** Whether so many of a worker's jobs have this fault that the worker must be compared with its peers. */
 export function needsComparison(average: OutcomeAverage, fault: Fault, now: number): boolean {
   return (
-    average.faultsInRow(fault) >= minFaultsInRow ||
+    average.countFaultsInRow(fault) >= minFaultsInRow ||
     (average.computeShare(fault, now) >= sickThresholds.share && average.computeWeight(now) >= sickThresholds.weight)
   );
 }
@@ -41,8 +41,9 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
   );
   const peerShare = computeQuantile(shares, 0.25);
   if (peerShare === undefined) return false;
-  const faultsInRow = average.faultsInRow(fault);
-  if (faultsInRow >= minFaultsInRow && Math.max(peerShare, minPeerShare) ** faultsInRow <= maxChance) return true;
+  const countFaultsInRow = average.countFaultsInRow(fault);
+  if (countFaultsInRow >= minFaultsInRow && Math.max(peerShare, minPeerShare) ** countFaultsInRow <= maxChance)
+    return true;
   return (
     needsComparison(average, fault, now) &&
     average.computeShare(fault, now) >= sickThresholds.share &&
@@ -52,15 +53,17 @@ export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: 
 
 /**
  * Whether a worker's time to the first token is far above the times of its peers.
- * @param ms the time of the worker in milliseconds; undefined if unknown
+ * @param firstTokenMs the time of the worker in milliseconds; undefined if unknown
  */
-export function isSlow(worker: LiveWorker, model: string, ms: number | undefined, now: number): boolean {
-  if (ms === undefined || ms < slowThresholds.ms) return false;
-  const times = collectFromPeers(worker, model, (peer) =>
+export function isSlow(worker: LiveWorker, model: string, firstTokenMs: number | undefined, now: number): boolean {
+  if (firstTokenMs === undefined || firstTokenMs < slowThresholds.ms) return false;
+  const peerTimesMs = collectFromPeers(worker, model, (peer) =>
     peer.countFirstTokens(now) >= 1 ? peer.firstTokenMs : undefined,
   );
-  const median = computeQuantile(times, 0.5);
-  return median !== undefined && ms >= median * slowThresholds.times && ms >= median + slowThresholds.ms;
+  const median = computeQuantile(peerTimesMs, 0.5);
+  return (
+    median !== undefined && firstTokenMs >= median * slowThresholds.times && firstTokenMs >= median + slowThresholds.ms
+  );
 }
 
 /** Whether a worker has had enough recent first tokens to be compared with its peers. */
@@ -68,7 +71,9 @@ export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
   return average.countFirstTokens(now) >= slowThresholds.firstTokens;
 }
 
-/** Collects a value from the other workers of the pool, except from those that have no value or are ejected for this model. */
+/**
+ * Collects a value from each other worker of the pool. Leaves out workers that have no value, and workers that are ejected for this model.
+ */
 function collectFromPeers(
   worker: LiveWorker,
   model: string,
@@ -84,7 +89,7 @@ function collectFromPeers(
   return values;
 }
 
-/** Returns a quantile of the values, rounded down to one of them; undefined if there are no values. Sorts the values in place. */
-function computeQuantile(values: number[], part: number): number | undefined {
-  return values.sort((a, b) => a - b)[Math.floor((values.length - 1) * part)];
+/** Computes a quantile of the values, rounded down to one of the values; undefined if there are no values. Sorts the values in place. */
+function computeQuantile(values: number[], fraction: number): number | undefined {
+  return values.sort((a, b) => a - b)[Math.floor((values.length - 1) * fraction)];
 }

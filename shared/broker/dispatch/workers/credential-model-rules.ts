@@ -3,19 +3,19 @@ import { openCredentialName, type WorkerAddress } from '../../contract/worker-ad
 import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-worker.ts';
 
-/** The models and tools that workers may serve, by the name of their credential: names, or beginnings of names followed by `*`. */
+/** The models and tools that workers may serve, by the name of their credential: names, or prefixes followed by `*`. */
 export type CredentialEntries = Readonly<
   Record<string, { models?: readonly string[] | undefined; tools?: readonly string[] | undefined }>
 >;
 
-/** Maximum remembered names. */
+/** Maximum names whose tiers are kept. */
 const maxNames = 10_000;
 
 /**
  * Decides which models a worker may serve, by its credential. If the credential has an entry with models in the registry, the worker may
- * serve these models. If the credential is the tier's own, which has the tier's name, the worker may serve any model. Call these two kinds
- * of workers trusted. Any other worker with a credential may not serve a name that belongs to another tier, because a trusted worker of
- * that tier serves the name, or has served it since this process started.
+ * serve these models. If the credential is the tier's own, which has the tier's name, the worker may serve any model. Workers of these two
+ * kinds are trusted. Any other worker with a credential may not serve a name that belongs to another tier. A name belongs to a tier if a
+ * trusted worker of the tier serves it, or has served it since this process started.
  * See docs/decisions/0042-models-of-credentials.md.
  */
 export class CredentialModelRules {
@@ -34,13 +34,13 @@ export class CredentialModelRules {
     const patterns = findEntry(this.#entries, credentialName)?.models;
     if (patterns) return matchesAny(patterns, model);
     if (credentialName === tier) return true;
-    const tiers = this.#names.tiersOf(model);
+    const tiers = this.#names.getTiers(model);
     return tiers === undefined || [...tiers].every((other) => other === tier);
   }
 
   /**
    * Records the models of a worker as names of its tier, if the worker is trusted.
-   * @returns those of the other workers that may serve fewer models from now on
+   * @returns the workers of other tiers that may serve fewer models from now on
    */
   recordModels<Other extends Pick<LiveWorker, 'address' | 'pool'>>(
     address: WorkerAddress,
@@ -49,7 +49,7 @@ export class CredentialModelRules {
   ): Other[] {
     if (!this.#isTrusted(address)) return [];
     const { tier } = address;
-    const newNames = new Set(models.flatMap(({ id }) => (this.#names.tiersOf(id)?.has(tier) === true ? [] : [id])));
+    const newNames = new Set(models.flatMap(({ id }) => (this.#names.getTiers(id)?.has(tier) === true ? [] : [id])));
     for (const { id } of models) this.#names.add(id, tier);
     if (newNames.size === 0) return [];
     return [...workers].filter(

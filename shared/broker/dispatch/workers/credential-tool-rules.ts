@@ -5,7 +5,7 @@ import { KnownNames } from './known-names.ts';
 import type { LiveWorker } from './live-worker.ts';
 import { findEntry, matchesAny, type CredentialEntries } from './credential-model-rules.ts';
 
-/** Maximum remembered names. */
+/** Maximum names that are kept. */
 const maxNames = 10_000;
 
 type NamedTool = Pick<ToolInfo, 'name' | 'givenName' | 'server'>;
@@ -13,7 +13,7 @@ type NamedTool = Pick<ToolInfo, 'name' | 'givenName' | 'server'>;
 /**
  * Decides which tools, and which content of MCP servers, a worker may announce, by its credential. Only workers of the tools tier may
  * announce any. If the credential has an entry with tools in the registry, the worker may announce the names in that entry. If the
- * credential is the tier's own, which has the tier's name, the worker may announce any name. Call these two kinds of workers trusted. Any
+ * credential is the tier's own, which has the tier's name, the worker may announce any name. Workers of these two kinds are trusted. Any
  * other worker with a credential may not announce a name that a trusted worker announces, or has announced since this process started.
  * See docs/decisions/0042-models-of-credentials.md.
  */
@@ -57,23 +57,25 @@ export class CredentialToolRules {
   }
 
   /**
-   * Whether a trusted worker has announced this name, or an MCP server whose prefix the name begins with. (The names of tools of MCP
-   * account links begin with such a prefix.)
+   * Whether a name is reserved: a trusted worker has announced the name, or an MCP server whose prefix the name has. The tools of MCP
+   * account links have names with such a prefix.
    */
   #isReserved(name: string): boolean {
     if (this.#names.has(name)) return true;
-    for (let at = name.indexOf('_'); at !== -1; at = name.indexOf('_', at + 1))
-      if (this.#names.has(name.slice(0, at + 1))) return true;
+    for (let index = name.indexOf('_'); index !== -1; index = name.indexOf('_', index + 1))
+      if (this.#names.has(name.slice(0, index + 1))) return true;
     return false;
   }
 
-  /** Whether a worker is trusted, see above. Without credentials, none is. */
+  /** Whether a worker is trusted, see `CredentialToolRules`. Without credentials, no worker is trusted. */
   isTrusted({ tier, credentialName }: WorkerAddress): boolean {
     return credentialName === tier || findEntry(this.#entries, credentialName)?.tools !== undefined;
   }
 }
 
-/** Returns a tool's names, and the name of its MCP server's content. API keys use the latter to permit all tools of the server. */
+/**
+ * Returns a tool's names, and the name of its MCP server's content. API keys use the name of the content to permit all tools of the server.
+ */
 function listNames({ name, givenName = name, server }: NamedTool): string[] {
   return [...new Set([name, givenName, ...(server === undefined ? [] : [contentName(server)])])];
 }

@@ -10,7 +10,10 @@ const maxPools = 100;
 /** Maximum models of all pools of a credential together. `auto` and lists of models go through all models. */
 const maxModels = 5_000;
 
-/** Maximum tools of all pools of a credential together, with the entries that stand for MCP servers. Lists of tools go through all tools. */
+/**
+ * Maximum tools of all pools of a credential together, including the entries that stand for MCP servers. Lists of tools go through all
+ * tools.
+ */
 const maxTools = 5_000;
 
 /** Maximum MCP servers with content of all pools of a credential together. Lists of content are requested of every server. */
@@ -29,7 +32,7 @@ const maxBytes = 256 * 1024 * 1024;
  */
 const parsedFactor = 8;
 
-/** What one worker adds to the usage of its credential. */
+/** The amounts that one worker adds to the usage of its credential. */
 export interface WorkerShare {
   /** The key of the worker's pool. */
   pool: string;
@@ -58,8 +61,7 @@ interface Usage {
 
 /**
  * Counts the workers, pools, models, tools, MCP servers, slots and memory of each credential in this process, so that a stolen credential
- * cannot crowd out all others.
- * Workers without credentials are not counted; only the limit of all workers applies to them.
+ * cannot crowd out all others. Workers without credentials are not counted; only the limit of all workers applies to them.
  */
 export class CredentialUsage {
   readonly #maxBytes: number;
@@ -71,10 +73,10 @@ export class CredentialUsage {
   }
 
   /**
-   * Counts a worker that comes, changes or goes.
+   * Counts a worker that joins, changes or leaves.
    * @param before the worker's share until now; undefined for a new worker
    * @param after the worker's share from now on; undefined for a worker that was lost
-   * @returns false if the limits of the credential do not allow the change; nothing has changed then
+   * @returns false if the limits of the credential do not allow the change; the counts are then unchanged
    */
   change(credentialName: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {
     if (credentialName === openCredentialName) return true;

@@ -1,6 +1,6 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Remembers names of models or tools with the tiers that use them. */
+/** A bounded list of names of models or tools, with the tiers that use them. */
 export class KnownNames {
   readonly #tiersByName = new Map<string, ReadonlySet<Tier>>();
   readonly #maxNames: number;
@@ -14,8 +14,8 @@ export class KnownNames {
     return this.#tiersByName.has(name);
   }
 
-  /** Returns the tiers of a name; undefined if the name is not known. */
-  tiersOf(name: string): ReadonlySet<Tier> | undefined {
+  /** Returns the tiers of a name; undefined if the name is not in the list. */
+  getTiers(name: string): ReadonlySet<Tier> | undefined {
     return this.#tiersByName.get(name);
   }
 

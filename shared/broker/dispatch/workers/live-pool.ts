@@ -6,7 +6,7 @@ export interface Placement {
   model: string;
   /** Milliseconds for which a job waits for this tier before it may go to the next tier, even if that tier is free. */
   maxWaitMs?: number | undefined;
-  /** Of the placements of one request, those with the same group are equally good. */
+  /** Placements of one request with the same group are equally good. */
   group?: number | undefined;
   /** The name of the rule that chose the placement; undefined if no rule did. */
   rule?: string | undefined;
@@ -24,13 +24,13 @@ export const lossTexts: Record<Loss, string> = {
 export const noWorkers: ReadonlySet<string> = new Set();
 
 /**
- * Returns the number of a pool's free slots minus the number of this dispatcher's waiting tickets, so it is negative if more tickets wait.
- * Does not count the slots of workers that are ejected with the model; without a model, of workers that are ejected with any model.
+ * Returns the number of a pool's free slots minus the number of this dispatcher's waiting tickets. The result is negative if more tickets
+ * wait than slots are free. Leaves out workers that are ejected with the model or, without a model, with any model.
  */
 export function countFreeSlots(pool: LivePool, model?: string): number {
-  let free = -pool.waiting;
-  for (const worker of pool.workers) if (worker.isHealthy(model)) free += Math.max(0, worker.freeSlots);
-  return free;
+  let freeSlots = -pool.waiting;
+  for (const worker of pool.workers) if (worker.isHealthy(model)) freeSlots += Math.max(0, worker.freeSlots);
+  return freeSlots;
 }
 
 /** Whether a pool has a model or tool with this name. */
@@ -38,7 +38,7 @@ export function servesName({ models, tools }: Pick<LivePool, 'models' | 'tools'>
   return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }
 
-/** Whether a pool has a worker that takes jobs and is not among those to avoid. */
+/** Whether a pool has a worker that takes jobs and is not to be avoided. */
 export function hasWorkerBesides(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
   for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
   return false;

@@ -12,13 +12,13 @@ const keepLostMs = 60_000;
 
 /** Maximum announcement bytes of the lost pools of one credential. Beyond it, the credential's oldest lost pools are dropped. */
 const maxLostBytes = 2 * 1024 * 1024;
-/** Minimum bytes as which each announcement counts. */
+/** Minimum bytes that each announcement counts. */
 const minLostBytes = 4 * 1024;
 
 interface LostPool {
   pool: LivePool;
   /** When the pool lost its last worker. */
-  at: number;
+  lostAt: number;
   /** The name of the credential of the pool's last worker. */
   credentialName: string;
   /** Bytes of the last worker's announcement. */
@@ -28,7 +28,7 @@ interface LostPool {
 /** The pools that live workers form, and the lost pools with the names that they served. Times are milliseconds of `performance.now()`. */
 export class LivePools {
   readonly #contract: ContractRange;
-  /** The pools by the key that `computeKey` computes from what they serve. */
+  /** The pools by the key that `computeKey` returns. */
   readonly #pools = new Map<string, LivePool>();
   /** The lost pools by key, oldest first. */
   readonly #lostPools = new Map<string, LostPool>();
@@ -41,14 +41,14 @@ export class LivePools {
     this.#contract = contract;
   }
 
-  all(): Iterable<LivePool> {
+  values(): Iterable<LivePool> {
     return this.#pools.values();
   }
 
-  /** Returns the pools whose last worker was lost within the last minute, and may come back. Forgets those that were lost earlier. */
+  /** Returns the pools that have lost their last worker within the last minute, and may come back. Drops pools that were lost earlier. */
   findLost(now: number): LivePool[] {
-    for (const [key, { at }] of this.#lostPools) {
-      if (now - at <= keepLostMs) break;
+    for (const [key, { lostAt }] of this.#lostPools) {
+      if (now - lostAt <= keepLostMs) break;
       this.#lostPools.delete(key);
     }
     return Array.from(this.#lostPools.values(), ({ pool }) => pool);
@@ -62,13 +62,13 @@ export class LivePools {
 
   /** Returns the tiers whose workers serve this model, or have served it since this dispatcher started. */
   tiersOf(id: string): ReadonlySet<Tier> {
-    const tiers = new Set(this.#lostModels.tiersOf(id));
+    const tiers = new Set(this.#lostModels.getTiers(id));
     for (const pool of this.#pools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);
     for (const { pool } of this.#lostPools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);
     return tiers;
   }
 
-  /** Whether any worker has a tool with this name, or has had one since this dispatcher started. */
+  /** Whether any worker has a tool with this name, or has had such a tool since this dispatcher started. */
   isKnownTool(name: string): boolean {
     const hasTool = ({ tools }: LivePool): boolean => tools.some((tool) => hasToolName(tool, name));
     for (const pool of this.#pools.values()) if (hasTool(pool)) return true;
@@ -77,7 +77,7 @@ export class LivePools {
 
   /**
    * Computes the key of the pool to which a worker with this announcement belongs. The announced pool token alone proves nothing: a worker
-   * that announces the token of others, but serves something else, gets a pool of its own.
+   * that announces the token of other workers, but serves something else, gets a pool of its own.
    */
   computeKey({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): string {
     return computePoolDigest({ tier, kind: pool, formats, models, tools, contract: { oldest, newest } });
@@ -106,10 +106,10 @@ export class LivePools {
     const { key } = pool;
     this.#pools.delete(key);
     const now = performance.now();
-    // Forgets earlier losses, because nobody else may call `findLost`.
+    // Drops pools that were lost too long ago, because `findLost` may have no other caller.
     this.findLost(now);
     const { credentialName } = worker.address;
-    this.#lostPools.set(key, { pool, at: now, credentialName, bytes: worker.announcementBytes.length });
+    this.#lostPools.set(key, { pool, lostAt: now, credentialName, bytes: worker.announcementBytes.length });
     if (credentialName !== openCredentialName) this.#dropOldestLost(credentialName);
     for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
     for (const { name, givenName = name } of pool.tools) {
@@ -118,9 +118,12 @@ export class LivePools {
     }
   }
 
-  /** Whether a pool was just lost. Workers of another credential may have pushed its names out of the lost names, which all share. */
-  #wasJustLost(isWanted: (pool: LivePool) => boolean): boolean {
-    for (const { pool } of this.#lostPools.values()) if (isWanted(pool)) return true;
+  /**
+   * Whether a matching pool was just lost. The names of its models and tools may be missing in the lost names: all credentials share these,
+   * and the names of other lost pools may have replaced them.
+   */
+  #wasJustLost(matches: (pool: LivePool) => boolean): boolean {
+    for (const { pool } of this.#lostPools.values()) if (matches(pool)) return true;
     return false;
   }
 

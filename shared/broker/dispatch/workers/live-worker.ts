@@ -11,7 +11,8 @@ export interface LivePool {
   key: string;
   tier: Tier;
   /**
-   * The announced token of the pool in the subjects of its lanes. If workers of another pool announce the same token, both share the lanes.
+   * The announced token of the pool in the subjects of its lanes. If workers of another pool announce the same token, both pools share the
+   * lanes.
    */
   pool: string;
   /** The version of the contract that this dispatcher speaks with the workers; undefined if they share no version. */
@@ -25,22 +26,21 @@ export interface LivePool {
 }
 
 /**
- * A worker that sends heartbeats, as one dispatcher knows it. Only its own methods change it. Times are milliseconds of
- * `performance.now()`.
+ * A worker that sends heartbeats, as one dispatcher sees it. Only its own methods change it. Times are milliseconds of `performance.now()`.
  */
 export class LiveWorker {
   /** The worker's name in the whole cluster, see `formatWorkerId`. */
   readonly id: string;
   /** The worker's number for affinity, see `computeRendezvousPoint`. */
   readonly affinityPoint: number;
-  /** The worker's address. The broker has checked it, so no worker can act for another one. */
+  /** The worker's address. The broker has checked it, so no worker can act for another worker. */
   readonly address: WorkerAddress;
   /**
-   * When this dispatcher first saw the worker, or saw it again after a loss. For a worker that was there before the dispatcher, that is
+   * When this dispatcher first saw the worker, or saw it again after a loss. For a worker that is older than the dispatcher, this is
    * shortly after the dispatcher's start.
    */
   readonly joinedAt = performance.now();
-  /** What this dispatcher knows from the outcomes of the worker's jobs: its ejections, and its times to the first token. */
+  /** The outcomes of the worker's jobs at this dispatcher: its ejections, and its times to the first token. */
   readonly health = new WorkerHealth();
   readonly #proofOfLife = new ProofOfLife();
   #announcement: Announcement;
@@ -64,7 +64,7 @@ export class LiveWorker {
     this.#recordAnnouncedBusy();
   }
 
-  /** What the worker announced last, with the number of busy slots of its last heartbeat. */
+  /** The last announcement, with the number of busy slots of the last heartbeat. */
   get announcement(): Readonly<Announcement> {
     return this.#announcement;
   }
@@ -88,12 +88,12 @@ export class LiveWorker {
     return this.#proofOfLife.provenAt;
   }
 
-  /** When the last frame of any of the worker's jobs came; 0 before. A worker that sends frames is alive. */
+  /** When the last frame of any of the worker's jobs came; 0 before the first frame. A worker that sends frames is alive. */
   get lastFrameAt(): number {
     return this.#lastFrameAt;
   }
 
-  /** The number of jobs that this dispatcher has granted or offered to the worker, and that have not ended. */
+  /** The number of jobs that this dispatcher has granted or offered to the worker and that are still running. */
   get ownJobs(): number {
     return this.#ownJobs;
   }
@@ -119,8 +119,8 @@ export class LiveWorker {
   }
 
   /**
-   * Whether the worker gets no job with a model: it is ejected, no probe is due, and its pool has a healthy worker. If there is none, an
-   * ejected worker is better than nothing.
+   * Whether the worker gets no job with a model: it is ejected, no probe is due, and its pool has a healthy worker. Without a healthy
+   * worker in the pool, an ejected worker still gets jobs.
    */
   isLeftOut(model: string, now: number): boolean {
     if (this.health.mayTake(model, now)) return false;
@@ -152,7 +152,7 @@ export class LiveWorker {
 
   /**
    * Records a heartbeat.
-   * @param busy the number of busy slots that it reports
+   * @param busy the number of busy slots in the heartbeat
    */
   recordHeartbeat(busy: number): void {
     this.#announcement.busy = busy;
@@ -167,7 +167,10 @@ export class LiveWorker {
     this.recordHeartbeat(this.#announcedBusy);
   }
 
-  /** Replaces the announcement and the pool. An announcement whose bytes are the same was only read again, which is no sign of life. */
+  /**
+   * Replaces the announcement and the pool. An unchanged `announcementBytes` means that the announcement was only parsed again, which is
+   * not a sign of life.
+   */
   update(announcement: Announcement, announcementBytes: Buffer, pool: LivePool): void {
     const isNew = this.#announcementBytes !== announcementBytes;
     this.#announcement = announcement;
@@ -181,7 +184,7 @@ export class LiveWorker {
     this.#getsOffers = false;
   }
 
-  /** Counts the worker's silence from `now` on, because heartbeats that came before were not read. */
+  /** Counts the worker's silence from `now` on, because heartbeats that came earlier were not read. */
   restartSilence(now: number): void {
     this.#lastHeartbeatAt = now;
   }

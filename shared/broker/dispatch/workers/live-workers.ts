@@ -92,7 +92,7 @@ export class LiveWorkers {
     return this.#workers.get(id);
   }
 
-  /** Returns the worker at an address; undefined if it is not known, or known as another process. */
+  /** Returns the worker at an address; undefined if there is none, or if another process has announced the worker. */
   findByAddress(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(formatWorkerId(address));
     return worker?.address.tier === address.tier && worker.address.process === address.process ? worker : undefined;
@@ -108,7 +108,7 @@ export class LiveWorkers {
 
   /** See `LivePools`, which implements this method and the following ones. */
   pools(): Iterable<LivePool> {
-    return this.#pools.all();
+    return this.#pools.values();
   }
 
   lostPools(now = performance.now()): LivePool[] {
@@ -127,7 +127,10 @@ export class LiveWorkers {
     return this.#pools.isKnownTool(name);
   }
 
-  /** Whether tools, and servers of content, of a worker come before those of others with the same name, see `CredentialToolRules`. */
+  /**
+   * Whether a worker's tools and content servers take precedence over tools and content servers of other workers with the same name, see
+   * `CredentialToolRules`.
+   */
   hasTrustedTools({ address }: Pick<LiveWorker, 'address'>): boolean {
     return this.#rules.tools.isTrusted(address);
   }
@@ -140,7 +143,10 @@ export class LiveWorkers {
     this.#lostListeners.add(listener);
   }
 
-  /** Calls the listener when a worker has come, left, or moved to another pool, or when its slots or whether it takes jobs have changed. */
+  /**
+   * Calls the listener when a worker has joined, has left or has moved to another pool, when its slots have changed, and when it begins or
+   * stops to take jobs.
+   */
   onChange(listener: () => void): void {
     this.#changeListeners.add(listener);
   }
@@ -153,14 +159,14 @@ export class LiveWorkers {
     const address = parseWorkerAddress(subject);
     if (!address) return;
     const id = formatWorkerId(address);
-    const known = this.#workers.get(id);
+    const knownWorker = this.#workers.get(id);
     const knownSender = this.findByAddress(address);
     if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
       if (knownSender) this.#remove([knownSender], 'left');
       return;
     }
-    // A process cannot take the jobs of another one by using its name. A process that restarts a killed one waits for a moment.
-    const isTaken = known && !knownSender && performance.now() - known.lastHeartbeatAt < lateAfterMs;
+    // A process must not take over the jobs of another process by using its name. A process that replaces a killed one waits for a moment.
+    const isTaken = knownWorker && !knownSender && performance.now() - knownWorker.lastHeartbeatAt < lateAfterMs;
     if (heartbeat) {
       if (!isTaken) this.#onUnknownDigest(heartbeat, address, knownSender);
       return;
@@ -169,12 +175,12 @@ export class LiveWorkers {
     const announcement = this.#reader.read(payload, address);
     if (announcement === undefined) return;
     if (announcement === 'late') return knownSender?.recordHeartbeat(knownSender.announcement.busy);
-    const startedLaterMs = known ? announcement.startedAt - known.announcement.startedAt : 0;
-    if (isTaken || startedLaterMs < 0 || (startedLaterMs === 0 && known !== knownSender)) {
+    const startedLaterMs = knownWorker ? announcement.startedAt - knownWorker.announcement.startedAt : 0;
+    if (isTaken || startedLaterMs < 0 || (startedLaterMs === 0 && knownWorker !== knownSender)) {
       this.#log.error({ worker: id }, 'two workers have the same id: one is ignored');
       return;
     }
-    if (known && startedLaterMs > 0) this.#remove([known], 'replaced');
+    if (knownWorker && startedLaterMs > 0) this.#remove([knownWorker], 'replaced');
     this.#recordAnnouncement(address, announcement, Buffer.from(payload));
   }
 
@@ -184,20 +190,20 @@ export class LiveWorkers {
     if (announcement) this.#recordAnnouncement(address, { ...announcement, busy }, announcementBytes);
   }
 
-  /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is a sign of life all the same. */
-  #onUnknownDigest({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
-    known?.recordHeartbeat(known.announcement.busy);
+  /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is nevertheless a sign of life. */
+  #onUnknownDigest({ digest }: ShortHeartbeat, address: WorkerAddress, knownWorker: LiveWorker | undefined): void {
+    knownWorker?.recordHeartbeat(knownWorker.announcement.busy);
     this.#requests.request(address, () => this.findByAddress(address)?.announcement.digest !== digest);
   }
 
   /** Adds the worker with this announcement, or updates it, unless a limit forbids that. */
   #recordAnnouncement(address: WorkerAddress, parsed: Announcement, announcementBytes: Buffer): void {
     const id = formatWorkerId(address);
-    const known = this.#workers.get(id);
+    const knownWorker = this.#workers.get(id);
     const key = this.#pools.computeKey(parsed);
-    const isFull = !known && this.#workers.size >= maxWorkers;
-    const share = toShare(key, parsed, announcementBytes);
-    if (isFull || !this.#usage.change(address.credentialName, known && shareOf(known), share)) {
+    const isFull = !knownWorker && this.#workers.size >= maxWorkers;
+    const share = computeShare(key, parsed, announcementBytes);
+    if (isFull || !this.#usage.change(address.credentialName, knownWorker && getShare(knownWorker), share)) {
       const message = isFull
         ? 'too many workers, one is ignored'
         : 'a credential announces too many workers, pools, models, tools, MCP servers or slots, one worker is ignored';
@@ -206,23 +212,23 @@ export class LiveWorkers {
     const pool = this.#pools.getOrCreatePool(key, parsed);
     // The workers of a pool announce the same models and tools, which are stored once.
     const announcement = { ...parsed, models: pool.models, tools: pool.tools };
-    // Without a common version of the contract, the worker gets no jobs, and only the console shows it.
+    // Without a common version of the contract, the worker gets no jobs. Only the console shows the worker.
     if (pool.contract === undefined) announcement.accepting = false;
     const hasChanged =
-      !known ||
-      known.pool !== pool ||
-      known.announcement.accepting !== announcement.accepting ||
-      known.announcement.slots !== announcement.slots;
-    if (known && known.pool !== pool) {
-      this.#pools.removeWorker(known);
-      known.health.keepOnly((model) => servesName(pool, model));
+      !knownWorker ||
+      knownWorker.pool !== pool ||
+      knownWorker.announcement.accepting !== announcement.accepting ||
+      knownWorker.announcement.slots !== announcement.slots;
+    if (knownWorker && knownWorker.pool !== pool) {
+      this.#pools.removeWorker(knownWorker);
+      knownWorker.health.keepOnly((model) => servesName(pool, model));
     }
-    known?.update(announcement, announcementBytes, pool);
-    const worker = known ?? new LiveWorker(address, announcement, announcementBytes, pool);
+    knownWorker?.update(announcement, announcementBytes, pool);
+    const worker = knownWorker ?? new LiveWorker(address, announcement, announcementBytes, pool);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
-    if (!known) logJoined(this.#log, worker, this.#contract);
+    if (!knownWorker) logJoined(this.#log, worker, this.#contract);
     if (hasChanged) for (const listener of this.#changeListeners) listener();
     const { models, tools } = announcement;
     for (const other of this.#rules.models.recordModels(address, models, this.#workers.values()))
@@ -236,7 +242,7 @@ export class LiveWorkers {
     for (const worker of workers) {
       this.#workers.delete(worker.id);
       this.#bySubject.delete(this.#broker.subjects.heartbeat(worker.address));
-      this.#usage.change(worker.address.credentialName, shareOf(worker), undefined);
+      this.#usage.change(worker.address.credentialName, getShare(worker), undefined);
       this.#pools.removeWorker(worker);
       this.#log.info({ worker: worker.id, held: worker.ownJobs }, lossTexts[loss]);
     }
@@ -245,23 +251,23 @@ export class LiveWorkers {
   }
 }
 
-function shareOf({ pool, announcement, announcementBytes }: LiveWorker): WorkerShare {
-  return toShare(pool.key, announcement, announcementBytes);
+function getShare({ pool, announcement, announcementBytes }: LiveWorker): WorkerShare {
+  return computeShare(pool.key, announcement, announcementBytes);
 }
 
-function toShare(pool: string, { models, tools, slots }: Announcement, { length: bytes }: Buffer): WorkerShare {
+function computeShare(pool: string, { models, tools, slots }: Announcement, { length: bytes }: Buffer): WorkerShare {
   const servers = tools.filter(({ passes }) => passes).length;
   return { pool, models: models.length, tools: tools.length, servers, slots, bytes };
 }
 
 /**
  * Logs that a worker has joined, and logs an error if it gets no jobs because of its release.
- * @param own the versions of the contract that this dispatcher speaks
+ * @param ownRange the versions of the contract that this dispatcher speaks
  */
-function logJoined(log: Logger, { id: worker, announcement, pool }: LiveWorker, own: ContractRange): void {
+function logJoined(log: Logger, { id: worker, announcement, pool }: LiveWorker, ownRange: ContractRange): void {
   const { tier, models, tools, slots, v: newest, oldest = newest, version } = announcement;
   log.info({ worker, tier, pool: pool.pool, models: models.length, tools: tools.length, slots }, 'worker joined');
   if (pool.contract !== undefined) return;
-  const contract = { own, worker: { oldest, newest } };
+  const contract = { own: ownRange, worker: { oldest, newest } };
   log.error({ worker, version, contract }, 'worker gets no jobs: its release and this one are too far apart');
 }

@@ -28,7 +28,7 @@ export interface Ejection {
   probeGrant: string | undefined;
 }
 
-/** What a dispatcher knows from the outcomes of a worker's jobs with one model: averages, and the ejection. */
+/** The outcomes of a worker's jobs with one model at one dispatcher: averages, and the ejection. */
 export class ModelHealth {
   readonly model: string;
   readonly outcomes = new OutcomeAverage();
@@ -75,8 +75,8 @@ export class ModelHealth {
   }
 
   /**
-   * Records that the job of a grant has failed. If it was the probe, delays the next probe.
-   * @returns whether it was the probe
+   * Records that the job of a grant has failed. If the job was the probe, delays the next probe.
+   * @returns whether the job was the probe
    */
   recordProbeFailure(grant: string, now: number): boolean {
     if (!this.#ejection || this.#ejection.probeGrant !== grant) return false;
@@ -95,7 +95,7 @@ export class ModelHealth {
     if (this.#ejection?.probeGrant === grant) this.#ejection.probeGrant = undefined;
   }
 
-  /** Returns the milliseconds until the next probe. They are partly random, so that many dispatchers do not probe at the same moment. */
+  /** Computes the milliseconds until the next probe. They are partly random, so that many dispatchers do not probe at the same moment. */
   #computeBackoffMs(): number {
     const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
     this.#relapses = Math.min(this.#relapses + 1, 10);

@@ -1,7 +1,7 @@
 /** Milliseconds in which the weight of an outcome halves. */
 const halfLifeMs = 10_000;
 
-/** Maximum milliseconds between two faults of one row. */
+/** Maximum milliseconds between two consecutive faults in a row. */
 const maxRowGapMs = 30_000;
 
 /** The kinds of faults of a job: the worker fails, or it refuses the request. */
@@ -29,7 +29,7 @@ export class OutcomeAverage {
   #firstTokensComparedAt = 0;
   readonly #faults: Record<Fault, FaultCount> = { failure: createFaultCount(), refusal: createFaultCount() };
 
-  countGood(now: number): void {
+  countGoodJob(now: number): void {
     this.#decay(now);
     this.#good += 1;
     for (const fault of Object.values(this.#faults)) Object.assign(fault, { row: 0, standsOut: false });
@@ -51,12 +51,12 @@ export class OutcomeAverage {
   }
 
   /**
-   * Whether the worker stands out among its peers with faults of this kind. Calls `compare` to find out, but returns its last result while
-   * that is less than `ms` milliseconds old.
+   * Whether the worker stands out among its peers with faults of this kind. Returns the last result of `compare` if it is less than
+   * `validMs` milliseconds old; otherwise calls `compare`.
    */
-  standsOut(kind: Fault, now: number, ms: number, compare: () => boolean): boolean {
+  standsOut(kind: Fault, now: number, validMs: number, compare: () => boolean): boolean {
     const fault = this.#faults[kind];
-    if (now - fault.comparedAt >= ms) {
+    if (now - fault.comparedAt >= validMs) {
       fault.comparedAt = now;
       fault.standsOut = compare();
     }
@@ -69,12 +69,12 @@ export class OutcomeAverage {
   }
 
   /**
-   * Records a comparison of the worker's first tokens with those of its peers, unless the last comparison is less than `ms` milliseconds
-   * old.
+   * Records a comparison of the worker's first tokens with the first tokens of its peers, unless the last comparison is too recent.
+   * @param minIntervalMs minimum milliseconds between two comparisons
    * @returns whether the comparison must be made
    */
-  startFirstTokenComparison(now: number, ms: number): boolean {
-    if (now - this.#firstTokensComparedAt < ms) return false;
+  recordFirstTokenComparison(now: number, minIntervalMs: number): boolean {
+    if (now - this.#firstTokensComparedAt < minIntervalMs) return false;
     this.#firstTokensComparedAt = now;
     return true;
   }
@@ -98,7 +98,7 @@ export class OutcomeAverage {
   }
 
   /** Returns the number of faults of a kind since the last good job. */
-  faultsInRow(kind: Fault): number {
+  countFaultsInRow(kind: Fault): number {
     return this.#faults[kind].inRow;
   }
 
@@ -126,12 +126,12 @@ export class OutcomeAverage {
   }
 
   #decay(now: number): void {
-    const part = 0.5 ** ((now - this.#decayedAt) / halfLifeMs);
+    const factor = 0.5 ** ((now - this.#decayedAt) / halfLifeMs);
     this.#decayedAt = now;
-    this.#good *= part;
-    this.#firstTokens *= part;
-    this.#firstTokenMs *= part;
-    for (const fault of Object.values(this.#faults)) fault.weight *= part;
+    this.#good *= factor;
+    this.#firstTokens *= factor;
+    this.#firstTokenMs *= factor;
+    for (const fault of Object.values(this.#faults)) fault.weight *= factor;
   }
 }
 

@@ -1,6 +1,6 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { Attempt, Verdict } from '../attempt.ts';
+import type { Attempt, FailureVerdict } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, needsComparison, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-worker.ts';
@@ -10,7 +10,10 @@ import type { Fault } from './outcome-average.ts';
 /** Milliseconds for which the result of a comparison with the peers is used again, because each comparison goes through the whole pool. */
 const comparisonValidMs = { faults: 100, firstTokens: 1_000 };
 
-/** Minimum milliseconds of a wait for the first piece so that it counts as a failure, and between two such failures of one job. */
+/**
+ * A wait for the first piece counts as a failure after this many milliseconds at the earliest, and once more whenever they have passed
+ * again.
+ */
 const lateMs = 2_000;
 
 /** Returns what an error says about the worker that reports it: it failed, it refused the request, or nothing (`none`). */
@@ -23,14 +26,14 @@ function classifyFault(code: ErrorCode): Fault | 'none' {
 }
 
 /**
- * Finds workers that are faulty with a model, by comparing the outcomes of their jobs with those of the other workers of their pool, and
- * ejects them. At most half of a pool's workers that take jobs are ejected. A probe that is served ends an ejection. Refusals alone eject
- * no worker, because one client's bad requests may all have gone to the same worker: another worker must have served a refused request. See
- * docs/decisions/0013-outlier-ejection.md.
+ * Ejects workers that are faulty with a model. Compares the outcomes of a worker's jobs with the outcomes of the other workers of its pool.
+ * At most half of a pool's workers that take jobs are ejected. A probe that is served ends an ejection. Refusals alone eject no worker,
+ * because one client's bad requests may all have gone to the same worker: another worker must have served a refused request.
+ * See docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
-  /** The jobs that a worker has refused that stands out with its refusals, with the refused attempt and the code of its error. */
+  /** The refusals by workers that stand out with their refusals, by job: the refused attempt, and the code of its error. */
   readonly #refusals = new WeakMap<Job, { attempt: Attempt; code: ErrorCode }>();
 
   constructor(log: Logger) {
@@ -44,7 +47,7 @@ export class OutcomeJudge {
     const { outcomes, ejection } = worker.health.getOrCreate(model);
     outcomes.countFirstToken(now - givenAt, now);
     if (ejection || !hasFirstTokens(outcomes, now)) return;
-    if (!outcomes.startFirstTokenComparison(now, comparisonValidMs.firstTokens)) return;
+    if (!outcomes.recordFirstTokenComparison(now, comparisonValidMs.firstTokens)) return;
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
@@ -56,7 +59,7 @@ export class OutcomeJudge {
     const health = worker.health.getOrCreate(model);
     const { outcomes, ejection } = health;
     // A late job has counted as a failure already, and does not end a row of failures.
-    if (!isLate) outcomes.countGood(now);
+    if (!isLate) outcomes.countGoodJob(now);
     // A job that the worker got before its ejection does not show that it serves again.
     if (!ejection || givenAt < ejection.at) return;
     if (ejection.reason === 'slow') {
@@ -73,11 +76,10 @@ export class OutcomeJudge {
 
   /**
    * Counts an attempt that has failed with this error.
-   * @returns whether another worker may serve the job. After a refusal, that is so only if this worker stands out among its peers with its
-   * refusals, and only once, because a request that two workers refuse is itself bad. After any other error, it is so if the error is
-   * movable
+   * @returns the decision on the failure. A refused job may move only if this worker stands out among its peers with its refusals, and only
+   * once, because a request that two workers refuse is itself bad. After any other error, the job may move if the error is movable
    */
-  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): Verdict {
+  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): FailureVerdict {
     const fault = classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
     const isMovable = fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
@@ -86,8 +88,8 @@ export class OutcomeJudge {
 
   /**
    * Checks an attempt that waits for the first piece of a streamed answer. A wait that is far longer than the peers' waits counts as a
-   * failure. One such job may just be large. If the worker has failed twice in a row, the wait counts again every two seconds, so that a
-   * worker that hangs with two jobs is detected without a third.
+   * failure. A single such job may just be large. If the worker has failed twice in a row, the wait counts again every two seconds, so that
+   * a worker that hangs with two jobs is detected without a third.
    * @returns whether the worker is ejected, so that the job should move to another worker
    */
   checkLate(attempt: Attempt, now: number): boolean {
@@ -95,13 +97,13 @@ export class OutcomeJudge {
     const { model } = placement;
     if (now - givenAt < lateMs) return false;
     if (!attempt.isLate) {
-      if (!attempt.startComparison(now, comparisonValidMs.firstTokens) || !isSlow(worker, model, now - givenAt, now))
+      if (!attempt.recordComparison(now, comparisonValidMs.firstTokens) || !isSlow(worker, model, now - givenAt, now))
         return false;
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);
     } else if (
-      attempt.startComparison(now, lateMs) &&
-      (worker.health.find(model)?.outcomes.faultsInRow('failure') ?? 0) > 1
+      attempt.recordComparison(now, lateMs) &&
+      (worker.health.find(model)?.outcomes.countFaultsInRow('failure') ?? 0) > 1
     )
       this.#countFailure(attempt, 'slow', now);
     return worker.health.isEjected(model);
@@ -132,7 +134,7 @@ export class OutcomeJudge {
   }
 
   /**
-   * Handles that a worker serves a job. If another worker has refused the job, and stands out with its refusals, ejects that other worker.
+   * Handles a job that a worker serves. If another worker has refused the job, and stands out with its refusals, ejects that other worker.
    */
   #onServedElsewhere(job: Job, servingWorker: LiveWorker, now: number): void {
     const refusal = this.#refusals.get(job);

@@ -1,10 +1,10 @@
-/** Minimum milliseconds between two heartbeats so that the second proves that the worker was alive when the first came. */
+/** Minimum milliseconds between two heartbeats for the second to prove that the worker was alive when the first came. */
 const minIntervalMs = 500;
 
 /**
- * Finds out until when a worker was certainly alive. A single heartbeat proves nothing, because a server that was blocked delivers the
- * earlier messages of a dead worker all at once. Two heartbeats with enough time between them prove that the worker was alive when the
- * first came.
+ * Determines the last time at which a worker was certainly alive. A single heartbeat proves nothing, because a server that was blocked
+ * delivers the earlier messages of a dead worker all at once. Two heartbeats with enough time between them prove that the worker was alive
+ * when the first came.
  */
 export class ProofOfLife {
   #provenAt = Number.NEGATIVE_INFINITY;

@@ -7,24 +7,26 @@ import { mayEject } from './outcome-judge.ts';
 /** Milliseconds after which the list of a silent dispatcher is dropped. */
 const silentMs = 10_000;
 
+/** Maximum dispatchers with a list of ejected workers. */
 const maxDispatchers = 1_000;
 
 /**
  * Shares ejections between dispatchers through their stats, so that not every dispatcher must detect a faulty worker by itself. A new entry
- * in another dispatcher's list ejects the worker here too, if `mayEject` allows it. An entry that is gone makes a probe due at once.
+ * in another dispatcher's list ejects the worker here too, if `mayEject` allows it. When an entry disappears from the list, a probe is due
+ * at once.
  */
 export class SharedEjections {
   readonly #workers: LiveWorkers;
   /** The last list of each other dispatcher, and when it came. The keys of the entries name worker and model. */
-  readonly #lists = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
+  readonly #lists = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; receivedAt: number }>();
 
   constructor(workers: LiveWorkers) {
     this.#workers = workers;
   }
 
   /**
-   * Lists the workers that this dispatcher has ejected by itself. Those that it has ejected because of another list are not in it, because
-   * two dispatchers would otherwise copy them from each other again and again.
+   * Lists the workers that this dispatcher has ejected by itself. Leaves out workers that it has ejected because of another list, because
+   * two dispatchers would otherwise copy an ejection from each other again and again.
    */
   listOwn(): EjectedWorker[] {
     const ejected: EjectedWorker[] = [];
@@ -40,7 +42,7 @@ export class SharedEjections {
   /** Handles another dispatcher's list, which comes once a second. */
   onList(ingress: string, ejected: readonly EjectedWorker[]): void {
     const now = performance.now();
-    for (const [name, { at }] of this.#lists) if (now - at > silentMs) this.#lists.delete(name);
+    for (const [name, { receivedAt }] of this.#lists) if (now - receivedAt > silentMs) this.#lists.delete(name);
     const before = this.#lists.get(ingress)?.entries;
     if (!before && (ejected.length === 0 || this.#lists.size >= maxDispatchers)) return;
     const entries = new Map(ejected.map((entry) => [`${entry.worker} ${entry.model}`, entry]));
@@ -53,6 +55,6 @@ export class SharedEjections {
     for (const [key, { worker, model }] of before ?? [])
       if (!entries.has(key)) this.#workers.get(worker)?.health.find(model)?.probeSoon(now);
     if (entries.size === 0) this.#lists.delete(ingress);
-    else this.#lists.set(ingress, { entries, at: now });
+    else this.#lists.set(ingress, { entries, receivedAt: now });
   }
 }

@@ -8,15 +8,15 @@ const lostAfterMs = 3_300;
 /** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
 export const lateAfterMs = 1_500;
 
-/** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
+/** A broker that takes longer than this many milliseconds to answer a ping was blocked. */
 const maxAnswerMs = 500;
 
-const checkEveryMs = 250;
+const checkIntervalMs = 250;
 
 /**
- * Finds workers that have been silent for too long. If this process was blocked (stopped or starved), it has not read heartbeats, and
- * counts the silence of all workers from then on. Before a silent worker counts as lost, the broker must answer promptly, which shows that
- * the broker was not blocked.
+ * Finds workers that have been silent for too long. If this process was blocked (stopped or starved), it has not read heartbeats; the
+ * silence of all workers then counts from the end of the block. Before a silent worker counts as lost, the broker must answer promptly,
+ * which shows that the broker was not blocked.
  */
 export class SilenceCheck {
   readonly #broker: Broker;
@@ -38,7 +38,7 @@ export class SilenceCheck {
     this.#log = log;
     this.#workers = workers;
     this.#onSilent = onSilent;
-    const timer = setInterval(() => this.#check(), checkEveryMs);
+    const timer = setInterval(() => this.#check(), checkIntervalMs);
     const stopReconnect = broker.onReconnect(() => this.#restartSilence());
     this.#stop = () => {
       clearInterval(timer);

@@ -9,7 +9,7 @@ export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> 
   endedAt: number | undefined;
 }
 
-/** What a dispatcher knows from the outcomes of a worker's jobs, by model or tool: averages, and ejections. */
+/** The outcomes of a worker's jobs at one dispatcher, by model or tool: averages, and ejections. */
 export class WorkerHealth {
   readonly #models = new Map<string, ModelHealth>();
   readonly #ejected = new Set<ModelHealth>();
@@ -75,7 +75,7 @@ export class WorkerHealth {
     this.#endLastEjection(model, now);
   }
 
-  /** Drops the models that the worker does not serve any more, with their ejections, because no probe would end these. */
+  /** Drops the models that the worker does not serve any more, and their ejections, because no probe would end these ejections. */
   keepOnly(isServed: (model: string) => boolean): void {
     for (const [model, health] of this.#models) {
       if (isServed(model)) continue;

@@ -5,10 +5,10 @@ import type { MessagesRequest, MessagesTool } from '../request.ts';
 import { createDomainFilter } from '../../hosted/domain-filter.ts';
 import { pickToolHints } from '../../hosted/tool-hints.ts';
 
-/** The types of hosted tools end with a date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
+/** Matches the types of hosted tools, which end with a date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
 const datedType = /^(?<kind>web_search|web_fetch)_\d+$/;
 
-/** Returns the kind of a tool that runs beside the model and that the router may run; undefined for any other tool. */
+/** Returns the kind of a hosted tool that the router can run; undefined for any other tool. */
 export function detectHostedKind({ type }: MessagesTool): Extract<HostedKind, 'web_search' | 'web_fetch'> | undefined {
   const kind = datedType.exec(type ?? '')?.groups?.['kind'];
   return kind === 'web_search' || kind === 'web_fetch' ? kind : undefined;

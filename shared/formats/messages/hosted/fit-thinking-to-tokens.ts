@@ -5,18 +5,18 @@ import type { MessagesRequest } from '../request.ts';
 const minBudget = 1024;
 
 /**
- * Returns the thinking fields of a later turn, for which only `left` output tokens remain. Upstreams refuse a budget that is not below the
- * limit. A budget that is too large therefore shrinks in proportion to the limit, and thinking is off below the minimum budget. A budget
- * that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays, because such requests go
- * only to upstreams that accept it.
- * @param tokensLeft output tokens
+ * Returns the changed thinking fields of a later turn. Upstreams refuse a budget that is not below the limit of output tokens. A budget
+ * that is too large therefore shrinks in proportion to the limit. If the result is below the minimum budget, thinking is switched off. A
+ * budget that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays, because only
+ * upstreams that accept it get such requests.
+ * @param tokensLeft output tokens that remain for the turn
  */
 export function fitThinkingToTokens(request: MessagesRequest, tokensLeft: number): Partial<MessagesRequest> {
   const { thinking, max_tokens: limit = 0, context_management: management } = request;
   const { type, budget_tokens: budget } = thinking ?? {};
   if (type !== 'enabled' || typeof budget !== 'number' || budget < tokensLeft || budget >= limit) return {};
-  const share = Math.floor((budget * tokensLeft) / limit);
-  if (share >= minBudget) return { thinking: { ...thinking, type, budget_tokens: share } };
+  const reducedBudget = Math.floor((budget * tokensLeft) / limit);
+  if (reducedBudget >= minBudget) return { thinking: { ...thinking, type, budget_tokens: reducedBudget } };
   return { thinking: { type: 'disabled' }, ...removeClearing(management) };
 }
 

@@ -11,14 +11,14 @@ export function isHostedResult(block: MessagesBlock): block is HostedResultBlock
   return block.type === 'web_search_tool_result' || block.type === 'web_fetch_tool_result';
 }
 
-/** Whether a block is a call that the router has run, or the result of such a call. Upstreams refuse blocks that they have not written. */
+/** Whether a block is a call that the router has run, or its result. An upstream refuses blocks that it has not written. */
 export function isOwnHostedBlock(block: MessagesBlock): boolean {
   return block.type === 'server_tool_use'
     ? isOwnCallId(block.id)
     : isHostedResult(block) && isOwnCallId(block.tool_use_id);
 }
 
-/** Returns a hosted call or its result as text, for upstreams without such blocks; undefined for any other block. */
+/** Converts a hosted call or its result to text, for upstreams without such blocks. Returns undefined for any other block. */
 export function writeHostedBlockText(block: MessagesBlock): string | undefined {
   if (isHostedResult(block)) return `[Result of the tool]\n${readHostedResultText(block)}`;
   if (block.type !== 'server_tool_use' || !isHostedName(block.name)) return undefined;

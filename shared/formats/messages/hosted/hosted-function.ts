@@ -3,7 +3,9 @@ import type { MessagesTool } from '../request.ts';
 import { searchDescription } from '../../hosted/search-description.ts';
 import { detectHostedKind } from './find-hosted-tools.ts';
 
-/** Descriptions of the hosted tools for models without them. The inputs are those of the format's own blocks. */
+/**
+ * Functions in place of hosted tools, for models without these tools. Their inputs are the inputs of the format's `server_tool_use` blocks.
+ */
 const functionsByKind: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> =
   {
     web_search: {
@@ -24,7 +26,7 @@ const functionsByKind: Readonly<Record<'web_search' | 'web_fetch', { description
     },
   };
 
-/** Returns a hosted tool as a client tool with a schema. Returns any other tool unchanged. */
+/** Converts a hosted tool to a client tool with a schema. Returns any other tool unchanged. */
 export function toFunction(tool: MessagesTool): MessagesTool {
   const kind = detectHostedKind(tool);
   if (kind === undefined) return tool;

@@ -4,31 +4,31 @@ import type { HostedResultBlock } from '../request.ts';
 import { decodeResultText } from './result-text-encoding.ts';
 
 /**
- * Returns the text of a hosted call's result that a client sends back, as the model read it. For results of another upstream, the text has
- * only titles and addresses.
+ * Returns the text of a hosted call's result, as the model read it, from the block that the client sends back. Search results of another
+ * upstream are without the text of their pages, because only that upstream can decrypt it.
  */
 export function readHostedResultText({ content }: HostedResultBlock): string {
   if (Array.isArray(content))
-    return writeResultsText(content.flatMap((each) => (isJsonObject(each) ? toSearchResult(each) : [])));
+    return writeResultsText(content.flatMap((result) => (isJsonObject(result) ? toSearchResult(result) : [])));
   if (!isJsonObject(content)) return '';
   const { error_code: code, url, content: document } = content;
   if (typeof code === 'string') return `Error: ${code}`;
   const source = isJsonObject(document) ? document['source'] : undefined;
-  const text = isJsonObject(source) && source['type'] === 'text' ? textOrEmpty(source['data']) : '';
-  return text === '' ? textOrEmpty(url) : text;
+  const text = isJsonObject(source) && source['type'] === 'text' ? toTextOrEmpty(source['data']) : '';
+  return text === '' ? toTextOrEmpty(url) : text;
 }
 
 function toSearchResult({ title, url, page_age: age, encrypted_content: sealed }: JsonObject): SearchResult[] {
   return [
     {
-      title: textOrEmpty(title),
-      url: textOrEmpty(url),
-      text: decodeResultText(textOrEmpty(sealed)) ?? '',
-      age: textOrEmpty(age) || undefined,
+      title: toTextOrEmpty(title),
+      url: toTextOrEmpty(url),
+      text: decodeResultText(toTextOrEmpty(sealed)) ?? '',
+      age: toTextOrEmpty(age) || undefined,
     },
   ];
 }
 
-function textOrEmpty(value: Json | undefined): string {
+function toTextOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

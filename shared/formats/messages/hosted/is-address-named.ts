@@ -3,8 +3,8 @@ import { isHostedResult } from './hosted-block.ts';
 import { readHostedResultText } from './hosted-result-text.ts';
 
 /**
- * Whether anybody but the model has named a web address, namely the user, a tool of the client, or a search or fetch (Anthropic API
- * reference, "Web fetch tool"). A model that chooses addresses freely could be tricked into sending out what it reads.
+ * Whether a web address occurs in a text that the model did not write: a text of the user, or the result of a client's tool, a search or a
+ * fetch (Anthropic API reference, "Web fetch tool"). A model that chooses addresses freely could be tricked into leaking what it has read.
  */
 export function isAddressNamed(messages: readonly MessagesMessage[], url: string): boolean {
   const urlInJson = JSON.stringify(url).slice(1, -1);

@@ -15,7 +15,7 @@ import { toFunction } from './hosted-function.ts';
 import { createHostedResultBlock } from './hosted-result-block.ts';
 import { isAddressNamed } from './is-address-named.ts';
 import { MessagesTurn, writeEvent } from './messages-turn.ts';
-import { modelCallId } from './result-text-encoding.ts';
+import { toModelCallId } from './result-text-encoding.ts';
 import { fitThinkingToTokens } from './fit-thinking-to-tokens.ts';
 
 /** The hosted tool and the served tool that a function's name stands for. */
@@ -27,7 +27,7 @@ interface FunctionTarget {
 export class MessagesHostedAnswer implements HostedAnswer {
   readonly approvedCalls: readonly HostedCall[] = [];
   isComplete = false;
-  /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
+  /** Whether the model called a hosted tool when the output tokens of the request were used up. */
   #isCutOff = false;
   readonly #request: MessagesRequest;
   readonly #toolsByName: ReadonlyMap<string, FunctionTarget>;
@@ -44,7 +44,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   #toolResults: ToolResultBlock[] = [];
   #usage: Usage = noUsage;
 
-  /** @param request the client's request, with all fields */
+  /** @param request the client's request, including defaults */
   constructor(request: MessagesRequest, tools: readonly RunnableTool[]) {
     this.#request = request;
     this.#toolsByName = new Map(
@@ -100,7 +100,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     return isCalling && !this.#isCutOff ? calls : [];
   }
 
-  /** How many of the request's output tokens are left; undefined if the request sets no limit. */
+  /** Output tokens that remain of the request's limit; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_tokens: limit } = this.#request;
     return limit === undefined ? undefined : limit - this.#usage.completionTokens;
@@ -113,11 +113,11 @@ export class MessagesHostedAnswer implements HostedAnswer {
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
     if (outcome.kind === 'found') this.#searchResults.push(...outcome.results);
     this.#unansweredCalls = this.#unansweredCalls.filter(({ id }) => id !== call.id);
-    // Failed calls are not charged, as at Anthropic.
+    // A failed call does not count as a use. Anthropic does not charge for it either.
     if (outcome.kind !== 'failed') this.#uses[call.hosted.kind] += 1;
     this.#toolResults.push({
       type: 'tool_result',
-      tool_use_id: modelCallId(call.id),
+      tool_use_id: toModelCallId(call.id),
       content: writeOutcomeText(outcome),
       ...(isFailure(outcome) && { is_error: true }),
     });
@@ -138,7 +138,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
     return [...failedCalls, writeEvent(this.#writeLastDelta()), writeEvent({ type: 'message_stop' })].join('');
   }
 
-  wholeAnswer(): JsonObject {
+  buildWholeAnswer(): JsonObject {
     const { delta, usage } = this.#writeLastDelta();
     return { ...this.#message, content: this.#content, ...(delta as JsonObject), usage };
   }
@@ -154,9 +154,9 @@ export class MessagesHostedAnswer implements HostedAnswer {
   #writeLastDelta(): JsonObject {
     const { delta, stopReason, hasClientCalls } = this.#turn;
     const fields = delta['delta'] as JsonObject;
-    // The client must not answer the call of a hosted tool.
-    const hosted = this.#isCutOff ? 'max_tokens' : 'end_turn';
-    const reason = stopReason === 'tool_use' && !hasClientCalls ? hosted : (stopReason ?? null);
+    // `tool_use` would ask the client to answer the call of a hosted tool.
+    const endingReason = this.#isCutOff ? 'max_tokens' : 'end_turn';
+    const reason = stopReason === 'tool_use' && !hasClientCalls ? endingReason : (stopReason ?? null);
     const usage = {
       ...(delta['usage'] as JsonObject | undefined),
       ...writeMessagesUsage(this.#usage),
@@ -176,16 +176,16 @@ function findToolName({ tools }: MessagesRequest, param: string): string | undef
 }
 
 /**
- * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
- * model from ever answering.
+ * Returns the tool choice of a turn. A choice that requires a call applies only to the first turn. In later turns, the model could
+ * otherwise never answer.
  */
 function chooseToolChoice(
   choice: MessagesToolChoice | null | undefined,
-  isLater: boolean,
+  isLaterTurn: boolean,
   mayCall: boolean,
 ): JsonObject {
   if (!mayCall) return { tool_choice: { type: 'none' } };
-  if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
+  if (!isLaterTurn || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
   const { disable_parallel_tool_use: disableParallel } = choice;
   return {
     tool_choice: { type: 'auto', ...(disableParallel !== undefined && { disable_parallel_tool_use: disableParallel }) },

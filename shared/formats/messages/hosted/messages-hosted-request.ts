@@ -13,10 +13,10 @@ export function createMessagesHostedRequest(request: MessagesRequest): HostedReq
     createRefusal: ({ param, title }, reason) =>
       new RouterError('unsupported_parameter', `${param}: '${title}' cannot be run here: ${reason}`, { param }),
     withFunctions: (body) => {
-      const { tools } = body as MessagesRequest;
-      return Buffer.from(JSON.stringify({ ...body, tools: (tools ?? []).map(toFunction) }));
+      const { tools: requestTools } = body as MessagesRequest;
+      return Buffer.from(JSON.stringify({ ...body, tools: (requestTools ?? []).map(toFunction) }));
     },
-    // `parseMessagesRequest` has checked the body before.
+    // The body has passed `parseMessagesRequest`.
     createAnswer: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
   };
 }

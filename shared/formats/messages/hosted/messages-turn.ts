@@ -6,7 +6,7 @@ import { overlayUsage, readMessagesUsage } from '../usage.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { directCaller } from './hosted-result-block.ts';
 import { createResultCitations } from './result-citations.ts';
-import { hostedCallId } from './result-text-encoding.ts';
+import { toHostedCallId } from './result-text-encoding.ts';
 
 /** A call of a hosted tool, as the model wrote it. */
 export interface TurnCall {
@@ -51,11 +51,11 @@ export class MessagesTurn {
 
   /**
    * @param firstIndex index of the turn's first block in the answer
-   * @param found search results of earlier turns
+   * @param searchResults search results of earlier turns
    */
-  constructor(firstIndex: number, isHosted: (name: string) => boolean, found: readonly SearchResult[]) {
+  constructor(firstIndex: number, isHosted: (name: string) => boolean, searchResults: readonly SearchResult[]) {
     this.#firstIndex = firstIndex;
-    this.#searchResults = found;
+    this.#searchResults = searchResults;
     this.#isHosted = isHosted;
   }
 
@@ -99,7 +99,7 @@ export class MessagesTurn {
     const isHosted = isCall && this.#isHosted(name);
     this.hasClientCalls ||= isCall && !isHosted;
     const clientBlock = isHosted
-      ? { type: 'server_tool_use', id: hostedCallId(id), name, input: {}, caller: directCaller }
+      ? { type: 'server_tool_use', id: toHostedCallId(id), name, input: {}, caller: directCaller }
       : block;
     const index = this.#firstIndex + this.clientBlocks.length;
     this.blocks.push(block);
@@ -114,9 +114,9 @@ export class MessagesTurn {
     const delta = isJsonObject(event['delta']) ? event['delta'] : {};
     for (const field of ['text', 'thinking', 'signature'] as const) {
       const addition = delta[field];
-      if (typeof addition === 'string') block[field] = `${textOrEmpty(block[field])}${addition}`;
+      if (typeof addition === 'string') block[field] = `${toTextOrEmpty(block[field])}${addition}`;
     }
-    openBlock.json += textOrEmpty(delta['partial_json']);
+    openBlock.json += toTextOrEmpty(delta['partial_json']);
     if (delta['citation'] !== undefined)
       block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
     return writeEvent({ ...event, index: openBlock.index });
@@ -132,8 +132,8 @@ export class MessagesTurn {
       clientBlock['input'] = block['input'];
       if (clientBlock !== block)
         this.calls.push({
-          id: textOrEmpty(clientBlock['id']),
-          name: textOrEmpty(clientBlock['name']),
+          id: toTextOrEmpty(clientBlock['id']),
+          name: toTextOrEmpty(clientBlock['name']),
           input: block['input'],
         });
     }
@@ -141,15 +141,15 @@ export class MessagesTurn {
   }
 
   /**
-   * Adds citations to a complete text, unless the upstream has added some. The blocks for the next request to the model stay without
-   * citations.
+   * Writes the citations of a complete text, unless the upstream has added some. Adds them only to the client's block, not to the block for
+   * the next request to the model.
    */
   #writeCitations(index: number, block: JsonObject): string {
     const { text, citations } = block;
     const newCitations =
       Array.isArray(citations) && citations.length > 0
         ? []
-        : createResultCitations(textOrEmpty(text), this.#searchResults);
+        : createResultCitations(toTextOrEmpty(text), this.#searchResults);
     if (newCitations.length === 0) return '';
     this.clientBlocks[index - this.#firstIndex] = { ...block, citations: newCitations };
     return newCitations
@@ -167,14 +167,14 @@ export class MessagesTurn {
 }
 
 export function writeEvent(event: JsonObject): string {
-  return writeNamedEvent(textOrEmpty(event['type']), JSON.stringify(event));
+  return writeNamedEvent(toTextOrEmpty(event['type']), JSON.stringify(event));
 }
 
 function readIndex({ index }: JsonObject): number {
   return typeof index === 'number' ? index : -1;
 }
 
-function textOrEmpty(value: Json | undefined): string {
+function toTextOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -182,7 +182,7 @@ function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The model was cut off or wrote invalid JSON. The call lacks its input and fails.
+    // The model was cut off, or wrote invalid JSON. The call gets an empty input and fails.
     return undefined;
   }
 }

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '../response-events.ts';
 
 /**
- * Writes the events and items of one response whose content comes from several turns of a model. Numbers the events across turns and keeps
- * the ids of items unique.
+ * Writes the events and items of one response to which several turns of a model contribute. Numbers the events across turns, and keeps the
+ * ids of items unique.
  */
 export class AnswerEvents {
   /** The items by position, as the client gets them. */
@@ -11,17 +11,17 @@ export class AnswerEvents {
   readonly #events = new ResponseEvents();
   /** Ids of the items of earlier turns. */
   readonly #usedIds = new Set<string>();
-  /** New ids of this turn's items whose own ids an earlier turn has used, by their own ids. */
+  /** Maps the ids of this turn's items to new ids, for ids that an earlier turn has used. */
   #newIds = new Map<string, string>();
 
-  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new id. */
+  /** Begins a turn. In this turn, an id that an earlier turn has used is replaced with a new id. */
   beginTurn(): void {
     for (const { id } of this.output) if (typeof id === 'string') this.#usedIds.add(id);
     this.#newIds = new Map();
   }
 
-  add(writeItem: JsonObject): number {
-    return this.output.push(writeItem) - 1;
+  add(newItem: JsonObject): number {
+    return this.output.push(newItem) - 1;
   }
 
   write(type: string, fields: JsonObject): string {
@@ -34,12 +34,16 @@ export class AnswerEvents {
   }
 
   /** Writes the event that begins or ends the item at a position, and stores the item there. */
-  item(position: number, type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string {
+  writeItem(
+    position: number,
+    type: 'response.output_item.added' | 'response.output_item.done',
+    item: JsonObject,
+  ): string {
     this.output[position] = item;
     return this.write(type, { output_index: position, item });
   }
 
-  /** Writes an event of the model's turn with the position that its item has in the answer. */
+  /** Writes an event of the model's turn. Its item gets the position and the id that the item has in the answer. */
   writeRelayed(event: JsonObject, position: number | undefined): string {
     const { type, sequence_number: _, ...fields } = event as JsonObject & { type: string };
     const movedFields = {
@@ -64,6 +68,6 @@ export class AnswerEvents {
 }
 
 /** Returns the item of an event; an empty object if the event has none. */
-export function itemOrEmpty({ item }: JsonObject): JsonObject {
+export function readItem({ item }: JsonObject): JsonObject {
   return isJsonObject(item) ? item : {};
 }

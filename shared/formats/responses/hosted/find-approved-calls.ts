@@ -4,20 +4,20 @@ import type { ResponsesItem } from '../request.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 
 /**
- * Finds the calls of MCP servers that the client has approved in this request and that have not run yet. Each call has the id of its
- * approval request. Leaves out a call if the request no longer has its tool.
+ * Finds the calls of MCP servers that the client has approved and that have not run yet. The id of a call is the id of its approval
+ * request. Leaves out a call if the request no longer has its tool.
  */
 export function findApprovedCalls(items: readonly ResponsesItem[], functions: readonly HostedFunction[]): HostedCall[] {
-  const fields = items as readonly JsonObject[];
+  const objects = items as readonly JsonObject[];
   const finishedIds = new Set(
-    fields.map(({ type, approval_request_id: id }) => (type === 'mcp_call' ? id : undefined)),
+    objects.map(({ type, approval_request_id: id }) => (type === 'mcp_call' ? id : undefined)),
   );
   const approvedIds = new Set(
-    fields.map(({ type, approve, approval_request_id: id }) =>
+    objects.map(({ type, approve, approval_request_id: id }) =>
       type === 'mcp_approval_response' && approve === true ? id : undefined,
     ),
   );
-  return fields.flatMap((item): HostedCall[] => {
+  return objects.flatMap((item): HostedCall[] => {
     const { type, id, server_label: label, name } = item;
     if (type !== 'mcp_approval_request' || typeof id !== 'string' || !approvedIds.has(id) || finishedIds.has(id))
       return [];
@@ -42,7 +42,7 @@ function parseInput(json: Json | undefined): JsonObject {
     const input: unknown = JSON.parse(typeof json === 'string' ? json : '{}');
     return isJsonObject(input) ? input : {};
   } catch {
-    // The client has changed the arguments so that they are no JSON. The tool reports what is missing.
+    // The client has changed the arguments to a text that is not JSON. The tool reports the missing input.
     return {};
   }
 }

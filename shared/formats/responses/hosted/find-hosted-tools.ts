@@ -8,17 +8,18 @@ import { listRequestTools } from './request-tools.ts';
 /** Matches the types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
 const webSearchType = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because every request of Codex has it. */
+/** Whether a tool searches the web. A search that only reads the vendor's cache does not count, because every request of Codex has one. */
 export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearchType.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
 
-/** Returns the tools of a request that the router may run, in order. Includes tools that items of the input add. */
+/** Finds the tools of a request that the router may run, in order. Includes tools that input items add. */
 export function findHostedTools(request: ResponsesRequest): HostedTool[] {
   const requestTools = listRequestTools(request);
-  // If Codex may use the network, all of its requests have a web search. The search is therefore optional beside the client's own tools.
+  // If Codex may use the network, every request of Codex has a web search. In a request with tools of the client, the search is therefore
+  // optional.
   const hasClientTools = requestTools.some(({ tool }) => clientTools.has(tool.type));
   return requestTools.flatMap(({ tool, param }): HostedTool[] => {
     const fields = tool as JsonObject;
@@ -36,8 +37,8 @@ export function findHostedTools(request: ResponsesRequest): HostedTool[] {
 }
 
 /**
- * Returns the filter for a list of tool names, or for an object with such a list. A filter for read-only tools allows no tool, because the
- * router does not know which tools only read.
+ * Creates the filter for a list of tool names, or for an object with such a list; undefined if there is no list. A filter for read-only
+ * tools allows no tool, because the router cannot tell which tools are read-only.
  */
 function createToolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
   if (isReadOnlyFilter(allowed)) return () => false;
@@ -45,13 +46,13 @@ function createToolFilter(allowed: Json | undefined): ((name: string) => boolean
   return names && ((name) => names.includes(name));
 }
 
-/** Whether a call of an MCP server's tool waits for the client's approval. By default it does, as in OpenAI's API. */
+/** Whether a call of an MCP server's tool needs the client's approval. By default every call does, as in OpenAI's API. */
 export function needsApproval(tool: JsonObject, name: string): boolean {
   const { require_approval: rule } = tool;
   if (rule === 'never') return false;
   if (!isJsonObject(rule)) return true;
-  // The router does not know which tools only read. A filter for read-only tools therefore exempts no tool from approval; if it asks for
-  // approval, it applies to all tools.
+  // The router cannot tell which tools are read-only. Under `always`, a filter for read-only tools therefore covers all tools. Under
+  // `never`, it covers no tool.
   if (isReadOnlyFilter(rule['always'])) return true;
   const [always, never] = [readNames(rule['always']), isReadOnlyFilter(rule['never']) ? [] : readNames(rule['never'])];
   if (never?.includes(name) === true) return false;

@@ -6,7 +6,7 @@ import { listRequestTools } from './request-tools.ts';
 
 export const searchFunctionName = 'web_search';
 
-/** The function by which a model calls a hosted tool, or one tool of an MCP server. */
+/** The function through which a model calls a hosted tool, or one tool of an MCP server. */
 export interface HostedFunction {
   name: string;
   hosted: RunnableTool['hosted'];
@@ -22,18 +22,18 @@ export function toMcpFunctionName(label: string, name: string): string {
 }
 
 /**
- * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request lists again, in an item of its
- * input, keeps its name.
+ * Creates the functions for the hosted tools of a request. Different tools get different names. A tool that an input item lists again keeps
+ * its name.
  */
 export function createHostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
   const requestTools = listRequestTools(request);
   const usedNames = new Set(requestTools.map(({ tool }) => (tool as JsonObject)['name']));
   const names = new Map<string, string>();
   return runnable.flatMap(({ hosted, servedTools }) =>
-    servedTools.map((each): HostedFunction => {
-      const key = JSON.stringify([hosted.kind, hosted.label, each.name]);
+    servedTools.map((servedTool): HostedFunction => {
+      const key = JSON.stringify([hosted.kind, hosted.label, servedTool.name]);
       const preferredName =
-        hosted.kind === 'mcp' ? toMcpFunctionName(hosted.label ?? '', each.nameAtServer) : searchFunctionName;
+        hosted.kind === 'mcp' ? toMcpFunctionName(hosted.label ?? '', servedTool.nameAtServer) : searchFunctionName;
       let name = names.get(key) ?? preferredName;
       for (let copy = 2; !names.has(key) && usedNames.has(name); copy++)
         name = `${preferredName.slice(0, maxNameLength - 4)}_${copy}`;
@@ -42,14 +42,14 @@ export function createHostedFunctions(request: ResponsesRequest, runnable: reado
       return {
         name,
         hosted,
-        servedTool: each,
+        servedTool,
         tool: requestTools.find(({ param }) => hosted.param.startsWith(`${param}.`))?.tool ?? {},
       };
     }),
   );
 }
 
-/** Replaces the tools that the router runs by functions. */
+/** Replaces the tools that the router runs with functions. */
 export function replaceHostedTools(
   tools: readonly ResponsesTool[],
   functions: readonly HostedFunction[],
@@ -69,7 +69,7 @@ export function removeHostedTools(
   return tools.filter((tool) => tool.type !== 'mcp' && !functions.some((each) => each.tool === tool));
 }
 
-/** Replaces hosted tools in a tool choice by their functions. */
+/** Replaces hosted tools in a tool choice with their functions. */
 export function replaceHostedChoice(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice)) return choice;
   if (choice['type'] === 'allowed_tools' && Array.isArray(choice['tools'])) {

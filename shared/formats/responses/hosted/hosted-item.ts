@@ -8,10 +8,14 @@ const itemKinds = {
   mcp: { type: 'mcp_call', prefix: 'mcp' },
 } as const;
 
-/** Returns the id of an item that the router adds. */
-export function createItemId(kind: 'web_search' | 'mcp' | 'mcpl' | 'mcpr', answer: string, position: number): string {
+/** Creates the id of an item that the router adds. */
+export function createItemId(
+  kind: 'web_search' | 'mcp' | 'mcpl' | 'mcpr',
+  answerIdPart: string,
+  position: number,
+): string {
   const prefix = kind === 'web_search' || kind === 'mcp' ? itemKinds[kind].prefix : kind;
-  return `${prefix}_rtr_${answer}_${position}`;
+  return `${prefix}_rtr_${answerIdPart}_${position}`;
 }
 
 /** Returns the item of a call that has begun (OpenAI API reference, "Web search tool call", "MCP call"). */
@@ -31,19 +35,19 @@ export function createInProgressItem({ id, hosted, servedTool, input }: HostedCa
   };
 }
 
-/** Adds the outcome of a call to its item. The item of a search keeps the results that the next request needs. */
-export function addOutcome(begunItem: JsonObject, outcome: HostedOutcome): JsonObject {
+/** Adds the outcome of a call to the call's item. The item of a search contains the results, because the next request needs them. */
+export function addOutcome(startedItem: JsonObject, outcome: HostedOutcome): JsonObject {
   const status = isFailure(outcome) ? 'failed' : 'completed';
-  if (begunItem['type'] === itemKinds.mcp.type) {
+  if (startedItem['type'] === itemKinds.mcp.type) {
     const text = writeOutcomeText(outcome);
-    if (status === 'completed') return { ...begunItem, status, output: text };
+    if (status === 'completed') return { ...startedItem, status, output: text };
     const content = [{ type: 'text', text }];
-    return { ...begunItem, status, error: { type: 'mcp_tool_execution_error', content } };
+    return { ...startedItem, status, error: { type: 'mcp_tool_execution_error', content } };
   }
-  if (outcome.kind !== 'found') return { ...begunItem, status };
+  if (outcome.kind !== 'found') return { ...startedItem, status };
   const results = outcome.results.map(({ title, url, text }) => ({ type: 'text', title, url, text }));
   const sources = outcome.results.map(({ url }) => ({ type: 'url', url }));
-  return { ...begunItem, status, action: { ...(begunItem['action'] as JsonObject), sources }, results };
+  return { ...startedItem, status, action: { ...(startedItem['action'] as JsonObject), sources }, results };
 }
 
 function createAction({ query }: JsonObject): JsonObject {

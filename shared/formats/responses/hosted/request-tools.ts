@@ -13,7 +13,7 @@ export function addsTools(item: ResponsesItem): item is ResponsesToolSearchOutpu
   return toolItems.has(item.type);
 }
 
-/** Returns all tools of a request: those in `tools`, then those that items of the input add. */
+/** Lists all tools of a request: the tools in `tools`, then the tools that input items add. */
 export function listRequestTools({ tools, input }: Pick<ResponsesRequest, 'tools' | 'input'>): RequestTool[] {
   const items = Array.isArray(input) ? input : [];
   const listTools = (list: readonly ResponsesTool[] | null | undefined, param: string): RequestTool[] =>

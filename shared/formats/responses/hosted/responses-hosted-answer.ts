@@ -20,7 +20,7 @@ const minOutputTokens = 16;
 export class ResponsesHostedAnswer implements HostedAnswer {
   readonly approvedCalls: readonly HostedCall[];
   isComplete = false;
-  /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
+  /** Whether the model called a hosted tool when the output tokens of the request were used up. */
   #isCutOff = false;
   readonly #request: ResponsesRequest;
   readonly #functions: readonly HostedFunction[];
@@ -42,7 +42,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #usage: JsonObject | undefined;
   #openCalls: OpenCall[] = [];
 
-  /** @param request the client's request, with all fields */
+  /** @param request the client's request, including defaults */
   constructor(request: ResponsesRequest, runnable: readonly RunnableTool[]) {
     const { input } = request;
     this.#request = request;
@@ -66,8 +66,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
         isLast,
       }),
       ...(include && { include: include.filter(isModelField) }),
-      // The model needs its thinking in the next turn, and only an answer to a request with `store` contains the thinking completely. The
-      // router does not store the turns themselves.
+      // The model needs its thinking in the next turn. Only an answer to a request with `store` contains the whole thinking. The router
+      // does not store the turns.
       store: true,
       ...(tokensLeft !== undefined && { max_output_tokens: tokensLeft }),
       stream: true,
@@ -76,10 +76,10 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#eventReader = new EventObjects();
     this.#turn = new ResponsesTurn({
       events: this.#events,
-      // If the request lists a tool twice, the last one counts.
+      // If the request lists a tool twice, its last entry counts.
       findFunction: (name) => this.#functions.findLast((each) => each.name === name),
       onCreated: (response) => this.#writeOpening(response),
-      idPart: () => this.#idPart,
+      readIdPart: () => this.#idPart,
       searchResults: this.#searchResults,
     });
     return Buffer.from(JSON.stringify(body));
@@ -112,18 +112,18 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 
   get maxCalls(): number | undefined {
-    const { max_tool_calls: maxCallCount } = this.#request;
-    return typeof maxCallCount === 'number' ? maxCallCount : undefined;
+    const { max_tool_calls: limit } = this.#request;
+    return typeof limit === 'number' ? limit : undefined;
   }
 
-  /** How many of the request's output tokens are left; undefined if the request sets no limit. */
+  /** Output tokens that remain of the request's limit; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_output_tokens: limit } = this.#request;
     const usedTokens = this.#usage?.['output_tokens'];
     return typeof limit === 'number' ? limit - (typeof usedTokens === 'number' ? usedTokens : 0) : undefined;
   }
 
-  /** Always true, because this format has no tool that fetches an address of the model's choice. */
+  /** Always true, because this format has no tool that fetches an address from the model. */
   namesAddress(): boolean {
     return true;
   }
@@ -141,7 +141,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     }
     this.#openCalls = this.#openCalls.filter((each) => each !== openCall);
     this.#turnItems.push({ type: 'function_call_output', call_id: openCall.callId, output });
-    return this.#end(openCall.position, outcome);
+    return this.#endItem(openCall.position, outcome);
   }
 
   finish(): string {
@@ -149,12 +149,12 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const failedCalls = this.#openCalls.map(({ call }) =>
       this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
     );
-    const response = this.wholeAnswer();
+    const response = this.buildWholeAnswer();
     const status = response['status'] === 'incomplete' ? 'incomplete' : 'completed';
     return [...failedCalls, this.#events.write(`response.${status}`, { response })].join('');
   }
 
-  wholeAnswer(): JsonObject {
+  buildWholeAnswer(): JsonObject {
     const { id, created_at: created } = this.#createdResponse;
     const cutOffFields = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
     const last = { ...this.#lastResponse, ...(this.#isCutOff && cutOffFields) };
@@ -182,7 +182,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     ].join('');
   }
 
-  /** Writes events with the tools of each MCP server whose list the client does not have yet. */
+  /** Writes the list of tools of each MCP server, unless the input already has that list. */
   #writeMcpLists(): string[] {
     const listedServers = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
@@ -200,10 +200,10 @@ export class ResponsesHostedAnswer implements HostedAnswer {
       const item = { id, type: 'mcp_list_tools', server_label: hosted.label ?? '', tools, error: null };
       const position = this.#events.add(item);
       return [
-        this.#events.item(position, 'response.output_item.added', { ...item, tools: [] }),
+        this.#events.writeItem(position, 'response.output_item.added', { ...item, tools: [] }),
         this.#events.writeEventAt(position, 'response.mcp_list_tools.in_progress'),
         this.#events.writeEventAt(position, 'response.mcp_list_tools.completed'),
-        this.#events.item(position, 'response.output_item.done', item),
+        this.#events.writeItem(position, 'response.output_item.done', item),
       ];
     });
   }
@@ -213,22 +213,22 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     const id = createItemId('mcp', this.#idPart, position);
     const beginning = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
     this.#events.output[position] = { ...this.#events.output[position], approval_request_id: call.id };
-    return beginning + this.#end(position, outcome);
+    return beginning + this.#endItem(position, outcome);
   }
 
-  #end(position: number, outcome: HostedOutcome): string {
+  #endItem(position: number, outcome: HostedOutcome): string {
     const item = addOutcome(this.#events.output[position] ?? {}, outcome);
     const { type, status } = item as JsonObject & { type: string };
     // The format has no event for a failed search, so only the status of the item shows the failure.
     const eventName = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
     return (
       this.#events.writeEventAt(position, `response.${eventName}`) +
-      this.#events.item(position, 'response.output_item.done', item)
+      this.#events.writeItem(position, 'response.output_item.done', item)
     );
   }
 }
 
-/** Whether the model's upstream, and not the hosted tool, can include this field. */
-function isModelField(what: string): boolean {
-  return !what.startsWith('web_search_call.');
+/** Whether a field of `include` concerns the model's upstream, and not a hosted tool. */
+function isModelField(field: string): boolean {
+  return !field.startsWith('web_search_call.');
 }

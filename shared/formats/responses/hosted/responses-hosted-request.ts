@@ -18,17 +18,17 @@ export function createResponsesHostedRequest(request: ResponsesRequest): HostedR
         { param },
       ),
     withFunctions: (body, runnable) => {
-      const request = body as ResponsesRequest;
-      const functions = createHostedFunctions(request, runnable);
-      const { input } = request;
+      const wholeRequest = body as ResponsesRequest;
+      const functions = createHostedFunctions(wholeRequest, runnable);
+      const { input } = wholeRequest;
       const change = (tools: readonly ResponsesTool[]): ResponsesTool[] => replaceHostedTools(tools, functions);
       const countedFields = {
-        tools: change(request.tools ?? []),
+        tools: change(wholeRequest.tools ?? []),
         ...(Array.isArray(input) && { input: changeAddedTools(input, change) }),
       };
-      return Buffer.from(JSON.stringify({ ...request, ...countedFields }));
+      return Buffer.from(JSON.stringify({ ...wholeRequest, ...countedFields }));
     },
-    // `parseResponsesRequest` has checked the body before.
+    // The body has passed `parseResponsesRequest`.
     createAnswer: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
   };
 }

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
-import { itemOrEmpty, type AnswerEvents } from './answer-events.ts';
+import { readItem, type AnswerEvents } from './answer-events.ts';
 import { createInProgressItem, createItemId } from './hosted-item.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 import { needsApproval } from './find-hosted-tools.ts';
@@ -18,12 +18,12 @@ export interface OpenCall {
 
 export interface TurnOptions {
   events: AnswerEvents;
-  /** Returns the function that stands for a hosted tool; undefined if the name belongs to no such function. */
+  /** Returns the hosted tool's function with this name; undefined if there is none. */
   findFunction: (name: unknown) => HostedFunction | undefined;
   /** Called with the response object of the first event. Returns the events that begin the answer. */
   onCreated: (response: JsonObject) => string;
   /** Returns the part of the answer's id that the ids of its items contain. */
-  idPart: () => string;
+  readIdPart: () => string;
   /** Search results of earlier turns. A text that names the address of such a result gets an annotation. */
   searchResults: readonly SearchResult[];
 }
@@ -31,8 +31,8 @@ export interface TurnOptions {
 const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
 
 /**
- * One turn of the model in an answer with hosted tools. Calls of hosted tools' functions become items of the hosted tools. All other events
- * reach the client with new numbers.
+ * One turn of the model in an answer with hosted tools. Function calls of hosted tools become items of these tools. All other events reach
+ * the client with new numbers.
  */
 export class ResponsesTurn {
   /** The items as the model wrote them. */
@@ -46,7 +46,7 @@ export class ResponsesTurn {
   /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
   readonly #hiddenPositions = new Set<unknown>();
-  /** Keys of the texts that the upstream itself annotates, see `toTextKey`. */
+  /** Keys of the texts with annotations of the upstream, see `toTextKey`. */
   readonly #annotatedTexts = new Set<string>();
 
   constructor(parts: TurnOptions) {
@@ -110,37 +110,37 @@ export class ResponsesTurn {
 
   #addItem(event: JsonObject): string {
     const { events, findFunction } = this.#parts;
-    const item = itemOrEmpty(event);
+    const item = readItem(event);
     if (item['type'] === 'function_call' && findFunction(item['name'])) {
       this.#hiddenPositions.add(event['output_index']);
       return '';
     }
-    const ownItem = events.withUniqueId(item);
-    const position = events.add(ownItem);
+    const uniqueItem = events.withUniqueId(item);
+    const position = events.add(uniqueItem);
     this.#positions.set(event['output_index'], position);
-    return events.item(position, 'response.output_item.added', ownItem);
+    return events.writeItem(position, 'response.output_item.added', uniqueItem);
   }
 
   #endItem(event: JsonObject): string {
     const { events, findFunction } = this.#parts;
-    const item = itemOrEmpty(event);
+    const item = readItem(event);
     this.items.push(item);
     const hostedFunction = item['type'] === 'function_call' ? findFunction(item['name']) : undefined;
     if (hostedFunction) return this.#beginHostedCall(hostedFunction, item);
     this.hasClientRequests ||= clientCalls.has(item['type']);
     const position = this.#positions.get(event['output_index']) ?? events.add(item);
     const citedItem = addItemCitations(item, this.#parts.searchResults);
-    return events.item(position, 'response.output_item.done', events.withUniqueId(citedItem));
+    return events.writeItem(position, 'response.output_item.done', events.withUniqueId(citedItem));
   }
 
   #beginHostedCall({ hosted, servedTool, tool }: HostedFunction, item: JsonObject): string {
-    const { events, idPart } = this.#parts;
+    const { events, readIdPart } = this.#parts;
     const args = typeof item['arguments'] === 'string' ? item['arguments'] : '';
     const position = events.output.length;
     const isMcp = hosted.kind === 'mcp';
     if (isMcp && needsApproval(tool, servedTool.nameAtServer)) {
       this.hasClientRequests = true;
-      const id = createItemId('mcpr', idPart(), position);
+      const id = createItemId('mcpr', readIdPart(), position);
       const { label = '' } = hosted;
       return writeWholeItem(events, {
         id,
@@ -150,7 +150,7 @@ export class ResponsesTurn {
         arguments: args,
       });
     }
-    const id = createItemId(isMcp ? 'mcp' : 'web_search', idPart(), position);
+    const id = createItemId(isMcp ? 'mcp' : 'web_search', readIdPart(), position);
     const call: HostedCall = { id, hosted, servedTool, input: parseArguments(args) };
     const callId = typeof item['call_id'] === 'string' ? item['call_id'] : '';
     this.calls.push({ call, position, callId });
@@ -158,11 +158,12 @@ export class ResponsesTurn {
   }
 }
 
-/** Writes the events that begin the item of a call at the next position. */
+/** Adds the item of a call to the answer, and writes the events that begin the item. */
 export function beginCall(events: AnswerEvents, call: HostedCall, args: string): string {
   const item = createInProgressItem(call, args);
   const position = events.add(item);
-  const writeAdded = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
+  const writeAdded = (shownItem: JsonObject): string =>
+    events.writeItem(position, 'response.output_item.added', shownItem);
   if (call.hosted.kind !== 'mcp') {
     return (
       writeAdded(item) +
@@ -182,11 +183,12 @@ export function beginCall(events: AnswerEvents, call: HostedCall, args: string):
 function writeWholeItem(events: AnswerEvents, item: JsonObject): string {
   const position = events.add(item);
   return (
-    events.item(position, 'response.output_item.added', item) + events.item(position, 'response.output_item.done', item)
+    events.writeItem(position, 'response.output_item.added', item) +
+    events.writeItem(position, 'response.output_item.done', item)
   );
 }
 
-/** Returns a key for a text of the turn. */
+/** Returns a key that identifies a text within the turn. */
 function toTextKey({ output_index: item, content_index: part }: JsonObject): string {
   return JSON.stringify([item, part]);
 }
@@ -200,7 +202,7 @@ function parseArguments(json: string): JsonObject {
     const input: unknown = JSON.parse(json === '' ? '{}' : json);
     return isJsonObject(input) ? input : {};
   } catch {
-    // The call lacks its input and fails.
+    // The arguments are not JSON. The call gets an empty input and fails.
     return {};
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** Adds two usages of the Responses format field by field. If one usage is missing, returns the other usage. */
+/** Adds two usages of the Responses format field by field. Returns one of them unchanged if the other is missing. */
 export function sumUsage(sum: JsonObject | undefined, usage: Json | undefined): JsonObject | undefined {
   if (!isJsonObject(usage)) return sum;
   if (!sum) return usage;

@@ -13,12 +13,12 @@ export interface TurnToolsOptions {
 }
 
 /**
- * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
- * If the client has no tools, the functions stay, because earlier turns have called them, and the choice is `none`.
+ * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model gets only the client's tools.
+ * If the client has no tools, the tool choice is `none`, and the functions stay, because earlier turns have called them.
  */
-export function createToolFields(parts: TurnToolsOptions): JsonObject {
-  const { request, input, functions, isLast } = parts;
-  const choice = chooseToolChoice(parts);
+export function createToolFields(options: TurnToolsOptions): JsonObject {
+  const { request, input, functions, isLast } = options;
+  const choice = chooseToolChoice(options);
   const changeTools = (change: typeof replaceHostedTools): Required<Pick<ResponsesRequest, 'input' | 'tools'>> => ({
     input: changeAddedTools(input, (tools) => change(tools, functions)),
     tools: change(request.tools ?? [], functions),
@@ -30,8 +30,8 @@ export function createToolFields(parts: TurnToolsOptions): JsonObject {
 }
 
 /**
- * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
- * model from ever answering.
+ * Returns the tool choice of a turn. A choice that requires a call applies only to the first turn. In later turns, the model could
+ * otherwise never answer.
  */
 function chooseToolChoice({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
   const requestChoice = replaceHostedChoice(request.tool_choice, functions);

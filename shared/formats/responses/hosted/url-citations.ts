@@ -3,12 +3,12 @@ import { findCitations } from '../../hosted/find-citations.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 
 /**
- * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). The indices of an
- * annotation count Unicode characters; the end is exclusive.
+ * Returns an annotation for each address of a search result in a text (OpenAI API reference, "Web search"). The indices of an annotation
+ * count Unicode characters. The end is exclusive.
  */
 export function createUrlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   let [units, characters] = [0, 0];
-  /** Converts an offset from UTF-16 code units to characters. Has to be called with rising offsets. */
+  /** Converts an offset from UTF-16 code units to characters. Offsets must not decrease from call to call. */
   const toCharacterIndex = (offset: number): number => {
     const passedText = text.slice(units, offset);
     characters += passedText.length - (passedText.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

@@ -4,8 +4,8 @@ import type { ResponsesItem } from '../request.ts';
 import { toMcpFunctionName, searchFunctionName } from './hosted-functions.ts';
 
 /**
- * Replaces searches and MCP calls of earlier answers by function calls with their outputs. For a search that another upstream has run, the
- * output contains no more than the addresses of the pages.
+ * Replaces searches and MCP calls of earlier answers with function calls and their outputs. For a search that another upstream has run, the
+ * output contains at most the addresses of the pages.
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
 export function withFunctionCalls(
@@ -19,14 +19,14 @@ export function withFunctionCalls(
 const noOutputs: ReadonlyMap<string, string> = new Map();
 
 /**
- * Whether the item of a hosted call contains the outcome of the call, or waits for approval. This holds for all items of MCP calls and for
- * searches that the router has run. For a search that another upstream has run, only the message after the item has the results.
+ * Whether the item of a hosted call contains the outcome of the call, or waits for approval. Returns true for all items of MCP calls, and
+ * for searches that the router has run. The results of a search that another upstream has run are only in the message after its item.
  */
 export function hasOutcome(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
-/** Whether an item belongs to a hosted call that the router has run. Upstreams refuse items that they have not written. */
+/** Whether an item belongs to a hosted call that the router has run. An upstream refuses items that it has not written. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: approvalId } = item as JsonObject;
   const callId = item.type === 'mcp_approval_response' ? approvalId : id;
@@ -34,7 +34,7 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 }
 
 /**
- * Works like `withFunctionCalls`, and returns each item with the position of its source item.
+ * Replaces hosted calls like `withFunctionCalls`. Returns each item with the position of the item that it comes from.
  * @param isReplaced selects the items of hosted calls that become function calls; other items stay
  */
 export function withFunctionCallsAt(
@@ -42,12 +42,12 @@ export function withFunctionCallsAt(
   outputs = noOutputs,
   isReplaced: (item: ResponsesItem) => boolean = () => true,
 ): [number, ResponsesItem][] {
-  const fields = items as readonly JsonObject[];
+  const objects = items as readonly JsonObject[];
   const finishedIds = new Set(
-    fields.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)),
+    objects.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)),
   );
   const responses = new Map(
-    fields.flatMap((item) =>
+    objects.flatMap((item) =>
       item['type'] === 'mcp_approval_response' ? [[item['approval_request_id'], item] as const] : [],
     ),
   );
@@ -64,11 +64,11 @@ export function withFunctionCallsAt(
           writeSearchOutput(call),
         );
       case 'mcp_call':
-        return createCallWithOutput(id, toFunctionName(call), textOrEmpty(call['arguments']), writeMcpOutput(call));
+        return createCallWithOutput(id, toFunctionName(call), toTextOrEmpty(call['arguments']), writeMcpOutput(call));
       case 'mcp_approval_request': {
         if (finishedIds.has(id)) return [];
-        const output = outputs.get(textOrEmpty(id)) ?? writeRefusal(responses.get(id));
-        return createCallWithOutput(id, toFunctionName(call), textOrEmpty(call['arguments']), output);
+        const output = outputs.get(toTextOrEmpty(id)) ?? writeRefusal(responses.get(id));
+        return createCallWithOutput(id, toFunctionName(call), toTextOrEmpty(call['arguments']), output);
       }
       case 'mcp_list_tools':
       case 'mcp_approval_response':
@@ -81,7 +81,7 @@ export function withFunctionCallsAt(
 }
 
 function createCallWithOutput(id: Json | undefined, name: string, args: string, output: string): ResponsesItem[] {
-  const callId = textOrEmpty(id);
+  const callId = toTextOrEmpty(id);
   return [
     { type: 'function_call', call_id: callId, name, arguments: args === '' ? '{}' : args },
     { type: 'function_call_output', call_id: callId, output },
@@ -89,26 +89,27 @@ function createCallWithOutput(id: Json | undefined, name: string, args: string, 
 }
 
 function toFunctionName({ server_label: label, name }: JsonObject): string {
-  return toMcpFunctionName(textOrEmpty(label), textOrEmpty(name));
+  return toMcpFunctionName(toTextOrEmpty(label), toTextOrEmpty(name));
 }
 
 function readSearchInput(action: Json | undefined): JsonObject {
   const { query, queries, url } = isJsonObject(action) ? action : {};
   return {
-    query: textOrEmpty(query) || (Array.isArray(queries) ? queries.map(textOrEmpty).join('; ') : textOrEmpty(url)),
+    query:
+      toTextOrEmpty(query) || (Array.isArray(queries) ? queries.map(toTextOrEmpty).join('; ') : toTextOrEmpty(url)),
   };
 }
 
 function writeSearchOutput({ status, results, action }: JsonObject): string {
   if (Array.isArray(results)) {
     return writeResultsText(
-      results.flatMap((each) =>
-        isJsonObject(each)
+      results.flatMap((result) =>
+        isJsonObject(result)
           ? [
               {
-                title: textOrEmpty(each['title']),
-                url: textOrEmpty(each['url']),
-                text: textOrEmpty(each['text']),
+                title: toTextOrEmpty(result['title']),
+                url: toTextOrEmpty(result['url']),
+                text: toTextOrEmpty(result['text']),
                 age: undefined,
               },
             ]
@@ -118,21 +119,21 @@ function writeSearchOutput({ status, results, action }: JsonObject): string {
   }
   if (status === 'failed') return 'Error: the search failed.';
   const sources = isJsonObject(action) && Array.isArray(action['sources']) ? action['sources'] : [];
-  const urls = sources.flatMap((source) => (isJsonObject(source) ? [textOrEmpty(source['url'])] : []));
-  return urls.length > 0 ? urls.join('\n') : 'The next message has what was found.';
+  const urls = sources.flatMap((source) => (isJsonObject(source) ? [toTextOrEmpty(source['url'])] : []));
+  return urls.length > 0 ? urls.join('\n') : 'The next message contains the results.';
 }
 
 function writeMcpOutput({ output, error }: JsonObject): string {
-  if (error === undefined || error === null) return textOrEmpty(output);
+  if (error === undefined || error === null) return toTextOrEmpty(output);
   return `Error: ${typeof error === 'string' ? error : JSON.stringify(error)}`;
 }
 
 function writeRefusal(response: JsonObject | undefined): string {
   if (!response) return 'The user has not approved this call.';
-  const reason = textOrEmpty(response['reason']);
+  const reason = toTextOrEmpty(response['reason']);
   return reason === '' ? 'The user has refused this call.' : `The user has refused this call: ${reason}`;
 }
 
-function textOrEmpty(value: Json | undefined): string {
+function toTextOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { toolInput } from '../../vocabulary/tool-call.ts';
+import { parseToolInput } from '../../vocabulary/tool-call.ts';
 import type { CalledTool } from '../flatten-tools.ts';
 import { InputUnwrapper } from '../input-unwrapper.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
-/** A call of one of the client's tools, as the item type of that tool. */
+/** A call of a client's tool, as the item type of that tool. */
 export class CallItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #callId: string;
@@ -12,10 +12,10 @@ export class CallItem implements OpenItem {
   readonly #unwrapper = new InputUnwrapper();
   #text = '';
 
-  /** @param eventsOf returns the event writer of an item whose id has this prefix */
-  constructor(eventsOf: (prefix: string) => ItemEvents, callId: string, tool: CalledTool) {
+  /** @param createEvents creates the event writer of an item; the id of the item gets this prefix */
+  constructor(createEvents: (prefix: string) => ItemEvents, callId: string, tool: CalledTool) {
     const prefixes = { function: 'fc', custom: 'ctc', tool_search: 'tsc' };
-    this.#events = eventsOf(prefixes[tool.type]);
+    this.#events = createEvents(prefixes[tool.type]);
     this.#callId = callId;
     this.#tool = tool;
   }
@@ -73,14 +73,14 @@ export class CallItem implements OpenItem {
   #toItem(status: string, text: string): JsonObject {
     const call = { id: this.#events.id, status, call_id: this.#callId };
     const { type, name, namespace } = this.#tool;
-    const named = { name, ...(namespace !== undefined && { namespace }) };
+    const names = { name, ...(namespace !== undefined && { namespace }) };
     switch (type) {
       case 'function':
-        return { ...call, type: 'function_call', ...named, arguments: text };
+        return { ...call, type: 'function_call', ...names, arguments: text };
       case 'custom':
-        return { ...call, type: 'custom_tool_call', ...named, input: text };
+        return { ...call, type: 'custom_tool_call', ...names, input: text };
       case 'tool_search':
-        return { ...call, type: 'tool_search_call', execution: 'client', arguments: toolInput(text) };
+        return { ...call, type: 'tool_search_call', execution: 'client', arguments: parseToolInput(text) };
     }
   }
 }

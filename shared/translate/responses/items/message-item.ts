@@ -25,8 +25,8 @@ export class MessageItem implements OpenItem {
     const delta = `"content_index":0,"delta":${JSON.stringify(text)}`;
     if (this.#kind === 'refusal') return this.#events.writeText('response.refusal.delta', delta);
     if (logprobs) this.#logprobs.push(...logprobs);
-    const written = logprobs ? JSON.stringify(logprobs) : '[]';
-    return this.#events.writeText('response.output_text.delta', `${delta},"logprobs":${written}`);
+    const logprobsText = logprobs ? JSON.stringify(logprobs) : '[]';
+    return this.#events.writeText('response.output_text.delta', `${delta},"logprobs":${logprobsText}`);
   }
 
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {

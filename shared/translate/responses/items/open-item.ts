@@ -8,8 +8,8 @@ export interface ItemEvents {
   /** Writes an event about a part of the item. */
   write(type: string, fields: JsonObject): string;
   /**
-   * Writes an event about a part of the item, whose fields are JSON already.
-   * @param fields JSON text of an object, without its brackets
+   * Writes an event about a part of the item, from fields that are JSON text already.
+   * @param fields JSON text of an object, without the braces
    */
   writeText(type: string, fields: string): string;
 }
@@ -25,7 +25,7 @@ export interface OpenItem {
   /**
    * Ends the item.
    * @param carried content of the item besides its text, such as an upstream's signature
-   * @returns also the whole item
+   * @returns the events, and the whole item
    */
   close(status: 'completed' | 'incomplete', carried?: JsonObject): { events: string; item: JsonObject };
 }

@@ -3,13 +3,13 @@ import { writeReasoning } from '../sealed-reasoning.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
 export interface ReasoningOptions {
-  /** Whether the thinking is also the item's summary. Upstreams that show their thinking do not summarize it. */
+  /** Whether the summary of the item repeats the thinking. Upstreams that show their thinking do not summarize it. */
   summarizes: boolean;
   /** Seals the `encrypted_content`; undefined for an item without such content. */
   seal: ((text: string) => string) | undefined;
 }
 
-/** Thinking, as `reasoning_text`. An item of hidden thinking has no text and no parts. */
+/** An item with thinking, as `reasoning_text`. If the upstream hides its thinking, the item has no text and no parts. */
 export class ReasoningItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #options: ReasoningOptions;
@@ -36,8 +36,8 @@ export class ReasoningItem implements OpenItem {
   }
 
   close(status: 'completed' | 'incomplete', sealed?: JsonObject): { events: string; item: JsonObject } {
-    const kept = { text: this.#text, sealed };
-    const item = this.#toItem(status, this.#options.seal?.(writeReasoning(kept)) ?? null);
+    const reasoning = { text: this.#text, sealed };
+    const item = this.#toItem(status, this.#options.seal?.(writeReasoning(reasoning)) ?? null);
     return { events: this.#endParts() + this.#events.writeItem('response.output_item.done', item), item };
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
-/** An item that arrives complete, so that it has no events besides its beginning and end. */
+/** An item that arrives complete. Its only events are its beginning and its end. */
 export class WholeItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #item: JsonObject;

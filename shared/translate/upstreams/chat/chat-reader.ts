@@ -63,7 +63,7 @@ export class ChatReader implements StreamTranslation {
 
   /**
    * Reads an answer that is not streamed.
-   * @throws RouterError with the error that the body reports; `upstream_failed` if it is not an answer
+   * @throws RouterError with the error that the body reports; `upstream_failed` if the body is not an answer
    */
   readWhole(body: JsonObject): Ending {
     const choice = this.#readChoice(body);
@@ -75,7 +75,7 @@ export class ChatReader implements StreamTranslation {
     return this.#finish().ending;
   }
 
-  /** Reads what a chunk or a whole answer has besides its message. Returns the first choice, if there is one. */
+  /** Reads the fields of a chunk or a whole answer besides its message. Returns the first choice, if there is one. */
   #readChoice(chunk: JsonObject): JsonObject | undefined {
     const failure = upstreamErrorFromChatEvent(chunk);
     if (failure) throw failure;
@@ -88,27 +88,27 @@ export class ChatReader implements StreamTranslation {
     return choice;
   }
 
-  /** @param isWhole whether each tool call is complete, so that its index has no meaning */
+  /** @param isWhole whether each tool call is complete; its index then has no meaning */
   #readMessage(message: JsonObject, logprobs: Json | undefined, isWhole: boolean): string {
     if (Array.isArray(message['content'])) unifyReasoning(message);
     const { content, refusal, tool_calls: calls, [reasoningSignatureField]: signature } = message;
     this.#collectReturned(message);
     let events = '';
-    const thinking = this.#count(readReasoningText(message));
+    const thinking = this.#readCounted(readReasoningText(message));
     if (thinking !== '') events += this.#writer.addThinking(thinking);
     if (typeof signature === 'string' && signature !== '') {
       this.#writer.sign?.({ type: 'thinking', signature });
     }
-    const text = this.#count(content);
-    const refused = this.#count(refusal);
-    if (text !== '' || refused !== '') this.#attachReturned('text');
+    const text = this.#readCounted(content);
+    const refusalText = this.#readCounted(refusal);
+    if (text !== '' || refusalText !== '') this.#attachReturned('text');
     if (text !== '') events += this.#writer.addText(text, logprobs);
-    if (refused !== '') events += this.#writer.addRefusal(refused);
+    if (refusalText !== '') events += this.#writer.addRefusal(refusalText);
     if (!Array.isArray(calls)) return events;
-    let at = 0;
+    let position = 0;
     for (const call of calls) {
-      events += this.#readCall(isWhole && isJsonObject(call) ? { ...call, index: at } : call);
-      at += 1;
+      events += this.#readCall(isWhole && isJsonObject(call) ? { ...call, index: position } : call);
+      position += 1;
     }
     return events;
   }
@@ -116,7 +116,7 @@ export class ChatReader implements StreamTranslation {
   #readCall(call: Json): string {
     this.#callAssembler ??= new ToolCallAssembler(computeCallIdPrefix(this.#answerContext.id));
     const piece = this.#callAssembler.assign(call);
-    this.#count((piece.name ?? '') + piece.arguments);
+    this.#readCounted((piece.name ?? '') + piece.arguments);
     if (isJsonObject(call)) this.#collectReturned(call, piece.id);
     if (piece.isFirst) this.#attachReturned('call');
     return this.#writer.addCall(piece);
@@ -146,8 +146,8 @@ export class ChatReader implements StreamTranslation {
     return { text: this.#writer.finish(ending, this.#stopSequence), ending };
   }
 
-  /** Returns a text of the answer, '' for any other value. Its bytes count towards the estimate of output tokens. */
-  #count(text: Json | undefined): string {
+  /** Returns a text of the answer; '' for any other value. Adds the bytes of the text to the estimate of output tokens. */
+  #readCounted(text: Json | undefined): string {
     if (typeof text !== 'string' || text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
     return text;

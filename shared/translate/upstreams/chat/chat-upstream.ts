@@ -2,10 +2,10 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from './upstream-error.ts';
 
-/** Matches a finish reason. Some servers send an empty one until the answer ends. */
+/** Matches a finish reason. Some servers send an empty finish reason until the answer ends. */
 const finishReasonPattern = /"finish_reason"\s*:\s*"[^"]/;
 
-export function kindOfChatEvent(data: string): EventKind {
+export function classifyChatEvent(data: string): EventKind {
   if (data === '[DONE]') return 'last';
   return finishReasonPattern.test(data) ? 'finish' : 'answer';
 }
@@ -17,5 +17,5 @@ export const chatUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => chatFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  kindOfEvent: kindOfChatEvent,
+  classifyEvent: classifyChatEvent,
 };

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ToolCallPiece } from './tool-call-assembler.ts';
 
-/** The field of a message or delta for the signature of its thinking. Only command-line agents have signatures; engines sign nothing. */
+/** The field for the signature of the thinking in a message or delta. Only command-line agents send it, because engines sign nothing. */
 export const reasoningSignatureField = 'reasoning_signature';
 
 /**
@@ -15,7 +15,7 @@ export function readReasoningText(message: JsonObject): string {
 }
 
 /**
- * Changes a message or delta in place. Thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking models send
+ * Changes a message or delta in place: moves thinking to `reasoning_content`, and joins text to one string. Mistral's thinking models send
  * both as parts of the content.
  */
 export function unifyReasoning(message: JsonObject): void {
@@ -35,14 +35,14 @@ function unifyParts(message: JsonObject, parts: readonly Json[]): void {
 
 /** Joins the text of all content parts of one type. A thinking part contains parts itself. */
 function joinPartTexts(parts: readonly Json[], type: 'text' | 'thinking'): string {
-  let all = '';
+  let joined = '';
   for (const part of parts) {
     if (!isJsonObject(part) || part['type'] !== type) continue;
     const text = part[type];
-    if (typeof text === 'string') all += text;
-    else if (Array.isArray(text)) all += joinPartTexts(text, 'text');
+    if (typeof text === 'string') joined += text;
+    else if (Array.isArray(text)) joined += joinPartTexts(text, 'text');
   }
-  return all;
+  return joined;
 }
 
 /**
@@ -54,10 +54,10 @@ export function joinWrittenText(
   calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[],
 ): string {
   const { content, refusal } = message;
-  const called = calls.map(({ name = '', arguments: text }) => `${name}${text}`);
-  return [readReasoningText(message), textIn(content), textIn(refusal), ...called].join('');
+  const callTexts = calls.map(({ name = '', arguments: text }) => `${name}${text}`);
+  return [readReasoningText(message), readText(content), readText(refusal), ...callTexts].join('');
 }
 
-function textIn(value: Json | undefined): string {
+function readText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

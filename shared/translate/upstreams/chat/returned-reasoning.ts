@@ -2,25 +2,22 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage } from '#shared/formats/chat/request.ts';
 
 /**
- * Reasoning that a chat upstream wants to get back with the next request, besides text and calls. Gemini signs calls and texts
+ * Reasoning, besides text and calls, that a chat upstream needs in the next request. Gemini signs calls and texts
  * (`extra_content.google.thought_signature`) and refuses unsigned calls. OpenRouter lists the reasoning of the model behind it
  * (`reasoning_details`).
  */
 export type ReturnedReasoning = {
   /** Gemini's signature of the message. */
   signature?: string;
-  /** Gemini's signatures of calls, by the client's id of the call. */
+  /** Gemini's signatures of calls, by the id that the client has for the call. */
   calls?: Record<string, string>;
   details?: JsonObject[];
 };
 
-/**
- * Maximum characters of this reasoning in one answer. From an answer with more, none of it is kept, because the upstream would refuse a
- * part of the reasoning.
- */
+/** Maximum characters of this reasoning in one answer. If an answer has more, none is kept, because the upstream would refuse a part. */
 const maxCharacters = 1024 * 1024;
 
-/** Collects, from the messages or deltas of one answer, the reasoning that the upstream wants back. */
+/** Collects the reasoning that the upstream wants back from the messages or deltas of one answer. */
 export class ReasoningCollector {
   #signature: string | undefined;
   #calls: Record<string, string> = {};
@@ -28,7 +25,7 @@ export class ReasoningCollector {
   #size = 0;
   #isEmpty = true;
 
-  /** Whether `take` would return nothing, as is the case after nearly every piece of an answer. */
+  /** Whether `take` would return nothing. This is so after nearly every piece of an answer. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
@@ -39,7 +36,7 @@ export class ReasoningCollector {
   }
 
   add(message: JsonObject): void {
-    this.#signature = this.#keepWithinLimit(signatureIn(message)) ?? this.#signature;
+    this.#signature = this.#keepWithinLimit(readSignature(message)) ?? this.#signature;
     const { reasoning_details: details } = message;
     if (!Array.isArray(details)) return;
     for (const detail of details)
@@ -48,10 +45,10 @@ export class ReasoningCollector {
 
   /**
    * Adds the signature of a call, if the upstream has sent one.
-   * @param id the client's id of the call
+   * @param id the id that the client has for the call
    */
   addCall(id: string, call: Json): void {
-    const signature = isJsonObject(call) ? this.#keepWithinLimit(signatureIn(call)) : undefined;
+    const signature = isJsonObject(call) ? this.#keepWithinLimit(readSignature(call)) : undefined;
     if (signature !== undefined) this.#calls = { ...this.#calls, [id]: signature };
   }
 
@@ -77,14 +74,14 @@ export class ReasoningCollector {
   }
 }
 
-/** Reads the result of `ReasoningCollector.take` from JSON, which may come from a client; undefined for any other value. */
+/** Reads a result of `ReasoningCollector.take` from JSON that may come from a client; undefined for any other value. */
 export function readReturnedReasoning(value: Json | undefined): ReturnedReasoning | undefined {
   if (!isJsonObject(value)) return undefined;
   const { signature, calls, details } = value;
-  const signed = isJsonObject(calls) ? Object.entries(calls).filter(([, each]) => typeof each === 'string') : [];
+  const signedCalls = isJsonObject(calls) ? Object.entries(calls).filter(([, each]) => typeof each === 'string') : [];
   return {
     ...(typeof signature === 'string' && { signature }),
-    calls: Object.fromEntries(signed) as Record<string, string>,
+    calls: Object.fromEntries(signedCalls) as Record<string, string>,
     details: Array.isArray(details) ? details.filter(isDetail) : [],
   };
 }
@@ -100,21 +97,21 @@ export function addReturnedReasoning(message: ChatMessage, returned: readonly Re
     ...rest,
     // The details contain the text of the thinking, too.
     ...(details.length > 0 ? { reasoning_details: details } : text !== undefined && { reasoning_content: text }),
-    ...(signature !== undefined && { extra_content: extraContent(signature) }),
+    ...(signature !== undefined && { extra_content: createExtraContent(signature) }),
     ...(Array.isArray(calls) && {
       tool_calls: calls.map((call) => {
         const callSignature = signatures.get(call.id);
-        return callSignature === undefined ? call : { ...call, extra_content: extraContent(callSignature) };
+        return callSignature === undefined ? call : { ...call, extra_content: createExtraContent(callSignature) };
       }),
     }),
   };
 }
 
-function extraContent(signature: string): JsonObject {
+function createExtraContent(signature: string): JsonObject {
   return { google: { thought_signature: signature } };
 }
 
-function signatureIn({ extra_content: extra }: JsonObject): string | undefined {
+function readSignature({ extra_content: extra }: JsonObject): string | undefined {
   const google = isJsonObject(extra) ? extra['google'] : undefined;
   const signature = isJsonObject(google) ? google['thought_signature'] : undefined;
   return typeof signature === 'string' && signature !== '' ? signature : undefined;
@@ -129,22 +126,25 @@ const splitFields = ['text', 'summary'] as const;
 
 /** Joins consecutive pieces of text with the same type and index. */
 function joinDetails(details: readonly JsonObject[]): JsonObject[] {
-  const whole: JsonObject[] = [];
+  const joined: JsonObject[] = [];
   for (const detail of details) {
-    const last = whole.at(-1);
+    const last = joined.at(-1);
     const isPiece =
       last !== undefined &&
       detail['type'] !== 'reasoning.encrypted' &&
       last['type'] === detail['type'] &&
       last['index'] === detail['index'] &&
       (last['id'] ?? detail['id'] ?? null) === (detail['id'] ?? last['id'] ?? null);
-    if (isPiece) whole[whole.length - 1] = joinPair(last, detail);
-    else whole.push(detail);
+    if (isPiece) joined[joined.length - 1] = joinPair(last, detail);
+    else joined.push(detail);
   }
-  return whole;
+  return joined;
 }
 
-/** Joins two pieces. The second's fields replace the first's unless they are null; its texts continue the first's. */
+/**
+ * Joins two pieces. Texts of the second continue those of the first. Other fields of the second replace those of the first unless they are
+ * null.
+ */
 function joinPair(first: JsonObject, second: JsonObject): JsonObject {
   const present = Object.fromEntries(Object.entries(second).filter(([, value]) => value !== null));
   const texts = splitFields.flatMap((field) => {

@@ -25,14 +25,14 @@ interface Call {
   id: string;
   upstreamId: string | undefined;
   isNamed: boolean;
-  /** The arguments so far; kept only for a call to which the engine gives no id. */
+  /** The arguments so far. Kept only for a call without an id of the engine. */
   arguments: string;
 }
 
 /**
- * Assigns each piece of a streamed answer to its tool call. Engines differ in the index: some count from 1 or leave gaps, some omit it,
- * some (Ollama) send 0 for every call with different ids, and some continue a call at another index than the first. Engines also differ in
- * the id: some send none, some repeat it and the name in every piece, and some send another id with each piece.
+ * Assigns each piece of a streamed answer to its tool call. Engines differ in the index. Some count from 1 or leave gaps, and some omit it.
+ * Ollama sends 0 for every call, with different ids. Some continue a call at another index than its first. Engines also differ in the id.
+ * Some send none, some repeat the id and the name in every piece, and some send another id with each piece.
  */
 export class ToolCallAssembler {
   readonly #generatedIdPrefix: string;
@@ -41,7 +41,7 @@ export class ToolCallAssembler {
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** @param generatedIdPrefix prefix of the ids of calls to which the engine gives no id */
+  /** @param generatedIdPrefix prefix of the ids for calls to which the engine gives no id */
   constructor(generatedIdPrefix: string) {
     this.#generatedIdPrefix = generatedIdPrefix;
   }
@@ -55,7 +55,7 @@ export class ToolCallAssembler {
    * @throws RouterError `upstream_failed` for a call that is malformed or exceeds a limit
    */
   assign(piece: Json): ToolCallPiece {
-    if (!isJsonObject(piece)) throw unreadableCallError();
+    if (!isJsonObject(piece)) throw createUnreadableCallError();
     const custom = readCustomPart(piece);
     const fn = isJsonObject(piece['function']) ? piece['function'] : {};
     const id = toNonEmptyText(piece['id']);
@@ -63,45 +63,46 @@ export class ToolCallAssembler {
     const index = Number.isInteger(piece['index']) ? Number(piece['index']) : undefined;
     const text = toArgumentsText(custom ? custom['input'] : fn['arguments']);
 
-    const known = this.#find(index, id, { name, text });
-    const call = known ?? this.#open(id);
+    const knownCall = this.#findCall(index, id, { name, text });
+    const call = knownCall ?? this.#createCall(id);
     if (index !== undefined) this.#byIndex.set(index, call);
     this.#last = call;
     const newName = call.isNamed ? undefined : name;
     if (newName !== undefined) call.isNamed = true;
     if (call.upstreamId === undefined) {
       call.arguments += text;
-      if (call.arguments.length > maxArgumentsLength) throw unreadableCallError();
+      if (call.arguments.length > maxArgumentsLength) throw createUnreadableCallError();
     }
-    return { index: call.index, id: call.id, isFirst: known === undefined, name: newName, arguments: text };
+    return { index: call.index, id: call.id, isFirst: knownCall === undefined, name: newName, arguments: text };
   }
 
   /** Returns the call that a piece continues; undefined if the piece begins a call. */
-  #find(
+  #findCall(
     index: number | undefined,
     id: string | undefined,
     { name, text }: { name: string | undefined; text: string },
   ): Call | undefined {
-    const current = index === undefined ? this.#last : this.#byIndex.get(index);
-    const withId = id === undefined ? undefined : this.#byId.get(id);
+    const callAtIndex = index === undefined ? this.#last : this.#byIndex.get(index);
+    const callWithId = id === undefined ? undefined : this.#byId.get(id);
     if (name === undefined) {
-      const found = withId ?? current;
-      // A piece with a new id and no text may begin a call whose name follows. Any other piece continues the last call.
+      const found = callWithId ?? callAtIndex;
+      // A piece with a new id and without text may begin a call; the name of the call follows. Any other piece continues the last call.
       return found ?? (id !== undefined && text === '' ? undefined : this.#last);
     }
     if (id !== undefined) {
-      if (index === undefined) return withId;
-      if (current === undefined || current.upstreamId === undefined || current.upstreamId === id) return current;
-      return withId;
+      if (index === undefined) return callWithId;
+      if (callAtIndex === undefined || callAtIndex.upstreamId === undefined || callAtIndex.upstreamId === id)
+        return callAtIndex;
+      return callWithId;
     }
     // Without ids, a name after complete arguments begins the next call. Before that, the engine repeats the name.
-    const isNextPossible = current?.isNamed === true && current.upstreamId === undefined;
-    return isNextPossible && isJson(current.arguments) ? undefined : current;
+    const isNextPossible = callAtIndex?.isNamed === true && callAtIndex.upstreamId === undefined;
+    return isNextPossible && isJson(callAtIndex.arguments) ? undefined : callAtIndex;
   }
 
-  #open(id: string | undefined): Call {
+  #createCall(id: string | undefined): Call {
     const index = this.#calls.length;
-    if (index >= maxCalls) throw unreadableCallError();
+    if (index >= maxCalls) throw createUnreadableCallError();
     // Clients match results to calls by id, so an id that the engine uses twice is replaced.
     const isNew = id !== undefined && !this.#byId.has(id);
     const call: Call = {
@@ -117,7 +118,7 @@ export class ToolCallAssembler {
   }
 }
 
-/** Returns the field `custom`, which a call of a custom tool has in place of `function`; undefined for other calls. */
+/** Returns the field `custom` of a call of a custom tool, which has no `function`; undefined for other calls. */
 export function readCustomPart({ custom }: JsonObject): JsonObject | undefined {
   return isJsonObject(custom) ? custom : undefined;
 }
@@ -136,11 +137,11 @@ function isJson(text: string): boolean {
   return parseUpstreamJson(text) !== undefined;
 }
 
-function unreadableCallError(): RouterError {
+function createUnreadableCallError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
 
-/** Returns the prefix of generated ids of tool calls. It differs between answers, and between the choices of one answer. */
+/** Returns the prefix of generated ids of tool calls. The prefix differs between answers, and between the choices of one answer. */
 export function computeCallIdPrefix(answerId: string, choice = 0): string {
   const answer = answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '');
   return choice === 0 ? `call_${answer}_` : `call_${answer}_${choice}_`;

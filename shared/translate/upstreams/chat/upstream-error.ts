@@ -17,11 +17,11 @@ export function upstreamErrorFromChat(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): RouterError {
   const parsed = parseUpstreamJson(body);
-  const error = errorField(Array.isArray(parsed) ? parsed[0] : parsed);
+  const error = readErrorField(Array.isArray(parsed) ? parsed[0] : parsed);
   return upstreamError({
     status: isOutOfMoney(error) ? 402 : status,
-    message: messageOf(error),
-    param: paramOf(error),
+    message: readMessage(error),
+    param: readParam(error),
     code: error['code'],
     retryAfter: readRetryAfter(headers) ?? readRetryDelay(error),
     overflow: readOverflow(error),
@@ -29,38 +29,38 @@ export function upstreamErrorFromChat(
 }
 
 /**
- * Returns the router's error for an event with which a chat upstream reports an error under status 200. Returns undefined for any other
- * event. vLLM reports the intended status in `code`.
+ * Returns the router's error for an error event that a chat upstream sends under status 200; undefined for any other event. vLLM puts the
+ * intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
-  const error = errorField(event);
+  const error = readErrorField(event);
   const code = error['code'];
   const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
-  const [message, param, overflow] = [messageOf(error), paramOf(error), readOverflow(error)];
+  const [message, param, overflow] = [readMessage(error), readParam(error), readOverflow(error)];
   return upstreamError({ status, message, param, code, retryAfter: readRetryDelay(error), overflow });
 }
 
-function errorField(body: Json | undefined): JsonObject {
+function readErrorField(body: Json | undefined): JsonObject {
   if (!isJsonObject(body)) return {};
   const { error } = body;
   if (isJsonObject(error)) return error;
   return typeof error === 'string' ? { message: error } : body;
 }
 
-function messageOf(error: JsonObject): string {
+function readMessage(error: JsonObject): string {
   const { message, detail } = error;
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
 }
 
-/** Returns the path of the invalid field. Longer texts are not paths. */
-function paramOf({ param }: JsonObject): string | undefined {
+/** Returns the path of the invalid field. A longer text is not a path. */
+function readParam({ param }: JsonObject): string | undefined {
   return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
 /**
- * Whether the account's credit is exhausted. OpenAI reports this with status 429, which wrongly suggests that waiting helps. Others use
- * status 402.
+ * Whether the account has no credit left. OpenAI reports this with status 429, which wrongly suggests that waiting helps. Others use status
+ * 402.
  */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
@@ -71,7 +71,7 @@ function readOverflow(error: JsonObject): Overflow | undefined {
     return { input: toCount(error['n_prompt_tokens']), maximum: toCount(error['n_ctx']) };
   }
   if (error['code'] !== 'context_length_exceeded') return undefined;
-  return readOverflowText(messageOf(error)) ?? {};
+  return readOverflowText(readMessage(error)) ?? {};
 }
 
 function toCount(value: Json | undefined): number | undefined {

@@ -1,9 +1,9 @@
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { kindOfChatEvent } from '../chat/chat-upstream.ts';
+import { classifyChatEvent } from '../chat/chat-upstream.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** OpenAI's older completions, as engines and some providers serve them. Errors are those of chat completions. */
+/** OpenAI's older completions, as engines and some providers serve them. Errors have the form of chat completions. */
 export const completionsUpstream: HttpUpstreamFormat = {
   name: 'completions',
   operation: 'complete',
@@ -11,5 +11,5 @@ export const completionsUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => completionsFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  kindOfEvent: kindOfChatEvent,
+  classifyEvent: classifyChatEvent,
 };

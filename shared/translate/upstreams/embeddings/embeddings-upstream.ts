@@ -2,7 +2,7 @@ import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.t
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** OpenAI's embeddings, as engines and providers serve them. Errors are those of chat completions. */
+/** OpenAI's embeddings, as engines and providers serve them. Errors have the form of chat completions. */
 export const embeddingsUpstream: HttpUpstreamFormat = {
   name: 'embeddings',
   operation: 'embed',

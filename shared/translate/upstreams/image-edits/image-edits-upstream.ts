@@ -3,7 +3,7 @@ import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 import { encodeForm } from '../encode-form.ts';
 
-/** OpenAI's image edits, as OpenAI and some engines serve them. Errors are those of chat completions. */
+/** OpenAI's image edits, as OpenAI and some engines serve them. Errors have the form of chat completions. */
 export const imageEditsUpstream: HttpUpstreamFormat = {
   name: 'image-edits',
   operation: 'redraw',

@@ -2,7 +2,7 @@ import { imagesFormat } from '#shared/formats/images/images-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** OpenAI's images, as OpenAI and some engines serve them. Errors are those of chat completions. */
+/** OpenAI's images, as OpenAI and some engines serve them. Errors have the form of chat completions. */
 export const imagesUpstream: HttpUpstreamFormat = {
   name: 'images',
   operation: 'draw',

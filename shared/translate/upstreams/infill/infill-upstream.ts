@@ -15,12 +15,12 @@ export const infillUpstream: HttpUpstreamFormat = {
   readError: (status, body, headers) =>
     status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
   // Quotes within a text are escaped, so the pattern matches only the field itself.
-  kindOfEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
+  classifyEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
 };
 
-function estimateInput({ input_prefix: before, input_suffix: after, input_extra: files }: JsonObject): number {
+function estimateInput({ input_prefix: prefix, input_suffix: suffix, input_extra: files }: JsonObject): number {
   const texts = (Array.isArray(files) ? files : []).map((file) => (isJsonObject(file) ? file['text'] : undefined));
-  return [before, after, ...texts].reduce<number>(
+  return [prefix, suffix, ...texts].reduce<number>(
     (sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 0),
     0,
   );

@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { overlayUsage } from '#shared/formats/messages/usage.ts';
-import { toolInput } from '../../vocabulary/tool-call.ts';
+import { parseToolInput } from '../../vocabulary/tool-call.ts';
 
 interface OpenBlock {
   block: JsonObject;
-  /** JSON text of a tool's input so far. */
+  /** The input of a tool so far, as JSON text. */
   input: string;
 }
 
@@ -26,8 +26,8 @@ export function assembleMessage(events: readonly JsonObject[]): JsonObject {
         break;
       }
       case 'message_delta': {
-        const known = isJsonObject(message['usage']) ? message['usage'] : {};
-        message = { ...message, ...(isJsonObject(delta) && delta), ...rest, usage: overlayUsage(known, usage) };
+        const usageBefore = isJsonObject(message['usage']) ? message['usage'] : {};
+        message = { ...message, ...(isJsonObject(delta) && delta), ...rest, usage: overlayUsage(usageBefore, usage) };
         break;
       }
       default:
@@ -41,27 +41,28 @@ function addDelta(open: OpenBlock, delta: JsonObject): void {
   const { block } = open;
   switch (delta['type']) {
     case 'input_json_delta':
-      open.input += textIn(delta['partial_json']);
+      open.input += readText(delta['partial_json']);
       break;
     case 'citations_delta':
-      open.block = { ...block, citations: [...listIn(block['citations']), delta['citation'] ?? null] };
+      open.block = { ...block, citations: [...toList(block['citations']), delta['citation'] ?? null] };
       break;
     default:
       for (const field of ['text', 'thinking', 'signature']) {
-        const more = delta[field];
-        if (typeof more === 'string') open.block = { ...open.block, [field]: textIn(open.block[field]) + more };
+        const addedText = delta[field];
+        if (typeof addedText === 'string')
+          open.block = { ...open.block, [field]: readText(open.block[field]) + addedText };
       }
   }
 }
 
 function completeBlock({ block, input }: OpenBlock): JsonObject {
-  return input === '' ? block : { ...block, input: toolInput(input) };
+  return input === '' ? block : { ...block, input: parseToolInput(input) };
 }
 
-function textIn(value: Json | undefined): string {
+function readText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-function listIn(value: Json | undefined): Json[] {
+function toList(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }

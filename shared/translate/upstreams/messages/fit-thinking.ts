@@ -1,22 +1,22 @@
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
-import { budgetForEffort, effortForBudget } from '../../vocabulary/thinking.ts';
+import { effortToBudget, budgetToEffort } from '../../vocabulary/thinking.ts';
 import type { ModelTraits } from '../../translation.ts';
 
 /** The format's minimum thinking budget, in tokens. A budget must be below `max_tokens`. */
 const minBudget = 1024;
 
-/** Limit of output tokens besides the thinking, if the client sets no limit. The `messages` format requires one. */
+/** Limit of output tokens without the thinking, for a client that sets no limit. The `messages` format requires a limit. */
 const defaultMaxTokens = 8192;
 
-/** Thinking settings that a model accepts, and the limit of output tokens, which includes the thinking. */
+/** Thinking settings that a model accepts, and the limit of output tokens. The limit includes the thinking. */
 export interface FittedThinking {
   thinking: ThinkingRequest | undefined;
-  /** Undefined if the client sets no limit and the upstream has its own. */
+  /** Undefined if the client sets no limit and the upstream has its own limits. */
   maxTokens: number | undefined;
 }
 
 /**
- * Converts thinking settings to a mode that the model accepts (an effort, a budget, or none), and fits a budget to the limit of output
+ * Converts thinking settings to a mode that the model accepts (an effort, a budget, or none). Fits a budget into the limit of output
  * tokens.
  * @param limit the client's limit of output tokens
  */
@@ -50,10 +50,10 @@ function convertThinkingType(
   if (types?.length === 0 && requested.thinking.type !== 'disabled') return undefined;
   const { type, budget_tokens: budget, ...rest } = requested.thinking;
   if (type === 'adaptive' && types?.includes('adaptive') === false) {
-    return { thinking: { ...rest, type: 'enabled', budget_tokens: budgetForEffort(requested.effort) } };
+    return { thinking: { ...rest, type: 'enabled', budget_tokens: effortToBudget(requested.effort) } };
   }
   if (type === 'enabled' && typeof budget === 'number' && types?.includes('enabled') === false) {
-    return { thinking: { ...rest, type: 'adaptive' }, effort: effortForBudget(budget) };
+    return { thinking: { ...rest, type: 'adaptive' }, effort: budgetToEffort(budget) };
   }
   return requested;
 }

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { TextBlock } from '#shared/formats/messages/request.ts';
 import type { ModelTraits } from '../../translation.ts';
-import { pseudonym } from '../../vocabulary/pseudonym.ts';
+import { computePseudonym } from '../../vocabulary/pseudonym.ts';
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { fitThinking } from './fit-thinking.ts';
 
-/** The generation settings in a request of another format. Values that are absent or of another type have no effect. */
+/** The generation settings of a request in another format. Absent values and values of another type have no effect. */
 export interface GenerationSettings {
   maxTokens: number | null | undefined;
   thinking: ThinkingRequest | undefined;
@@ -18,11 +18,15 @@ export interface GenerationSettings {
 }
 
 /**
- * Returns the fields of a `messages` request for output limit, thinking, sampling, stop sequences, format and user. The `messages` format
- * allows no sampling parameters with thinking, and no thinking with a forced tool.
+ * Creates the fields of a `messages` request for the output limit, thinking, sampling, stop sequences, format and user. The `messages`
+ * format allows no sampling parameters with thinking, and no thinking with a forced tool.
  * @param tools the fields of the `messages` request for tools and tool choice
  */
-export function generationFields(requested: GenerationSettings, tools: JsonObject, traits: ModelTraits): JsonObject {
+export function createGenerationFields(
+  requested: GenerationSettings,
+  tools: JsonObject,
+  traits: ModelTraits,
+): JsonObject {
   const { temperature, topP, topK, stop, schema, user } = requested;
   const { thinking, maxTokens } = fitThinking(
     findAllowedThinking(requested.thinking, tools),
@@ -42,7 +46,7 @@ export function generationFields(requested: GenerationSettings, tools: JsonObjec
     ...(typeof topP === 'number' && !isThinking && { top_p: topP }),
     ...(typeof topK === 'number' && topK >= 0 && !isThinking && { top_k: topK }),
     ...(stop !== undefined && stop !== null && { stop_sequences: typeof stop === 'string' ? [stop] : stop }),
-    ...(typeof user === 'string' && user !== '' && { metadata: { user_id: pseudonym(user) } }),
+    ...(typeof user === 'string' && user !== '' && { metadata: { user_id: computePseudonym(user) } }),
   };
 }
 
@@ -60,7 +64,7 @@ export const jsonInstruction: TextBlock = {
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
 
-/** Returns the text of a system prompt that is one block without further fields; any other system prompt unchanged. */
+/** Returns the text of a system prompt that is one plain text block; any other system prompt unchanged. */
 export function simplifySystem(system: TextBlock[]): string | TextBlock[] {
   const [first] = system;
   return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;

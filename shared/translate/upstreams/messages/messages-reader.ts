@@ -6,14 +6,14 @@ import { overlayUsage, readMessagesUsage } from '#shared/formats/messages/usage.
 import type { AnswerWriter } from '../../answer-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../../translation.ts';
 import { readRefusalText, toFinishReason } from '../../vocabulary/stop-reason.ts';
-import { toolArguments, toolInput } from '../../vocabulary/tool-call.ts';
+import { writeToolArguments, parseToolInput } from '../../vocabulary/tool-call.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
 import { upstreamErrorFromMessagesEvent } from './upstream-error.ts';
 
-/** A block that is being received and has more than a text. */
+/** A block that is being received and needs more than its text. */
 type OpenBlock =
   | { type: 'thinking'; signature: string }
-  /** `input`: the input in the block's start, which counts if no pieces follow. */
+  /** `input`: the input at the start of the block, which counts if no pieces follow. */
   | { type: 'tool_use'; index: number; id: string; input: JsonObject; hasSentInput: boolean }
   /** `json`: the input so far of a call that the upstream runs. */
   | { type: 'server_tool_use'; block: JsonObject; json: string };
@@ -79,7 +79,7 @@ export class MessagesReader implements StreamTranslation {
 
   /**
    * Reads an answer that is not streamed.
-   * @throws RouterError with the error that the body reports; `upstream_failed` if it is not an answer
+   * @throws RouterError with the error that the body reports; `upstream_failed` if the body is not an answer
    */
   readWhole(body: JsonObject): Ending {
     const failure = upstreamErrorFromMessagesEvent(body);
@@ -104,15 +104,15 @@ export class MessagesReader implements StreamTranslation {
     return this.#writer.begin(readMessagesUsage(this.#usage));
   }
 
-  /** Begins a block, which may have content already. */
+  /** Begins a block. The block may already have content. */
   #openBlock(index: Json | undefined, block: JsonObject): string {
     switch (block['type']) {
       case 'text':
         return this.#addText(block['text']);
       case 'thinking':
-        this.#openBlocks.set(index, { type: 'thinking', signature: textIn(block['signature']) });
-        // An upstream that shows none of its thinking sends nothing but this start of a block while the model thinks.
-        return this.#writer.addThinking(this.#count(block['thinking']));
+        this.#openBlocks.set(index, { type: 'thinking', signature: readText(block['signature']) });
+        // While the model thinks, an upstream that hides its thinking sends only this start of a block.
+        return this.#writer.addThinking(this.#readCounted(block['thinking']));
       case 'redacted_thinking':
         this.#writer.sign?.(block);
         return '';
@@ -131,15 +131,15 @@ export class MessagesReader implements StreamTranslation {
       case 'text_delta':
         return this.#addText(delta['text']);
       case 'thinking_delta':
-        return this.#writer.addThinking(this.#count(delta['thinking']));
+        return this.#writer.addThinking(this.#readCounted(delta['thinking']));
       case 'signature_delta': {
         const open = this.#openBlocks.get(index);
-        if (open?.type === 'thinking') open.signature += textIn(delta['signature']);
+        if (open?.type === 'thinking') open.signature += readText(delta['signature']);
         return '';
       }
       case 'input_json_delta': {
         const open = this.#openBlocks.get(index);
-        const json = textIn(delta['partial_json']);
+        const json = readText(delta['partial_json']);
         if (open?.type === 'server_tool_use') open.json += json;
         return open?.type === 'tool_use' ? this.#addArguments(open, json) : '';
       }
@@ -157,49 +157,49 @@ export class MessagesReader implements StreamTranslation {
         if (open.signature !== '') this.#writer.sign?.(open);
         return '';
       case 'tool_use':
-        return open.hasSentInput ? '' : this.#addArguments(open, toolArguments(open.input));
+        return open.hasSentInput ? '' : this.#addArguments(open, writeToolArguments(open.input));
       case 'server_tool_use':
         return this.#addSearch(open);
     }
   }
 
   #addText(value: Json | undefined): string {
-    const text = this.#count(value);
+    const text = this.#readCounted(value);
     return text === '' ? '' : this.#writer.addText(text);
   }
 
   #beginCall(block: Json | undefined, { id, name, input }: JsonObject): string {
-    const call = { index: this.#callCount++, id: textIn(id) };
+    const call = { index: this.#callCount++, id: readText(id) };
     this.#openBlocks.set(block, {
       type: 'tool_use',
       ...call,
       input: isJsonObject(input) ? input : {},
       hasSentInput: false,
     });
-    return this.#writer.addCall({ ...call, isFirst: true, name: this.#count(name), arguments: '' });
+    return this.#writer.addCall({ ...call, isFirst: true, name: this.#readCounted(name), arguments: '' });
   }
 
   #addArguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
     if (text === '') return '';
     call.hasSentInput = true;
     const { index, id } = call;
-    return this.#writer.addCall({ index, id, isFirst: false, name: undefined, arguments: this.#count(text) });
+    return this.#writer.addCall({ index, id, isFirst: false, name: undefined, arguments: this.#readCounted(text) });
   }
 
   #addSearch({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
     if (block['name'] !== 'web_search') return '';
-    const input = json === '' ? block['input'] : toolInput(json);
-    return this.#writer.addSearch?.(isJsonObject(input) ? textIn(input['query']) : '') ?? '';
+    const input = json === '' ? block['input'] : parseToolInput(json);
+    return this.#writer.addSearch?.(isJsonObject(input) ? readText(input['query']) : '') ?? '';
   }
 
   #addUsage({ usage }: JsonObject): void {
     this.#usage = overlayUsage(this.#usage, usage);
   }
 
-  /** @param ended has the upstream's fields `stop_reason` and `stop_details` */
-  #readEnd(ended: JsonObject): string {
-    if (typeof ended['stop_reason'] === 'string') this.#stopReason = ended['stop_reason'];
-    const refusal = this.#count(readRefusalText(ended));
+  /** @param endFields has the fields `stop_reason` and `stop_details` of the upstream */
+  #readEnd(endFields: JsonObject): string {
+    if (typeof endFields['stop_reason'] === 'string') this.#stopReason = endFields['stop_reason'];
+    const refusal = this.#readCounted(readRefusalText(endFields));
     return refusal === '' ? '' : this.#writer.addRefusal(refusal);
   }
 
@@ -212,14 +212,14 @@ export class MessagesReader implements StreamTranslation {
     return { text: this.#writer.finish(ending, null), ending };
   }
 
-  /** Returns a text of the answer, '' for any other value. Its bytes count towards the estimate of output tokens. */
-  #count(value: Json | undefined): string {
-    const text = textIn(value);
+  /** Returns a text of the answer; '' for any other value. Adds the bytes of the text to the estimate of output tokens. */
+  #readCounted(value: Json | undefined): string {
+    const text = readText(value);
     if (text !== '') this.#outputBytes += Buffer.byteLength(text);
     return text;
   }
 }
 
-function textIn(value: Json | undefined): string {
+function readText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

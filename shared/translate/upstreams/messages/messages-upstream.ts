@@ -3,12 +3,12 @@ import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromMessages } from './upstream-error.ts';
 
-/** The API version for clients that name none. */
+/** The API version for clients that send none. */
 const version = '2023-06-01';
 
 const framingEventPattern = /^\{\s*"type"\s*:\s*"(ping|message_delta|message_stop)"/;
 
-function kindOfMessagesEvent(data: string): EventKind {
+function classifyMessagesEvent(data: string): EventKind {
   switch (framingEventPattern.exec(data)?.[1]) {
     case 'ping':
       return 'ping';
@@ -31,6 +31,6 @@ export const messagesUpstream: HttpUpstreamFormat = {
   headers: { 'anthropic-version': version },
   estimateInput: (request) => messagesFormat.estimateInput(request),
   readError: upstreamErrorFromMessages,
-  kindOfEvent: kindOfMessagesEvent,
+  classifyEvent: classifyMessagesEvent,
   count: { path: '/messages/count_tokens', read: (body) => countAnswer.safeParse(body).data?.input_tokens },
 };

@@ -5,15 +5,15 @@ import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
-/** Maximum JSON characters of an error that clients receive unchanged. */
+/** Maximum characters of an error, as JSON, that clients receive unchanged. */
 const maxBodyCharacters = 16 * 1024;
 
-/** Statuses and error types with which an upstream refuses the router's own credentials, which is not the client's fault. */
+/** Statuses and error types for refused credentials of the router, which are not the client's fault. */
 const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * Returns a `messages` upstream's error as `messages` clients may receive it: unchanged, because Claude Code matches the wording and obeys
- * the headers.
+ * Returns the error of a `messages` upstream that `messages` clients may receive unchanged. Claude Code matches the wording and obeys the
+ * headers.
  * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
 export function toOriginalError(
@@ -27,11 +27,11 @@ export function toOriginalError(
   if (typeof type !== 'string' || typeof message !== 'string') return undefined;
   if (credentialErrors.has(status) || credentialErrors.has(type)) return undefined;
   if (JSON.stringify(body).length > maxBodyCharacters) return undefined;
-  return { format: messagesFormat.name, status, body, headers: passedHeaders(headers) };
+  return { format: messagesFormat.name, status, body, headers: pickPassedHeaders(headers) };
 }
 
-/** Rounds `retry-after`, because Claude Code reads whole seconds. */
-function passedHeaders(headers: RawHeaders): Record<string, string> {
+/** Picks the headers that clients receive. Rounds `retry-after` up, because Claude Code reads whole seconds. */
+function pickPassedHeaders(headers: RawHeaders): Record<string, string> {
   const { 'retry-after': _, ...passed } = pickHeaders(headers, messagesErrorHeaders);
   const seconds = readRetryAfter(headers);
   return seconds === undefined ? passed : { ...passed, 'retry-after': String(Math.ceil(seconds)) };

@@ -13,33 +13,33 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
   const parsed = parseUpstreamJson(body);
   const error = upstreamError({
     status,
-    message: messageOf(parsed),
+    message: readMessage(parsed),
     retryAfter: readRetryAfter(headers),
   });
   return error.withOriginal(toOriginalError(status, parsed, headers));
 }
 
 /**
- * Returns the router's error for an error that a `messages` upstream sends under status 200; undefined if the event is not an error. The
+ * Returns the router's error for an error event that a `messages` upstream sends under status 200; undefined for any other event. The
  * error's type determines the status.
  */
 export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {
   if (event['type'] !== 'error') return undefined;
   const { error } = event;
-  const status = statusOf(isJsonObject(error) ? error['type'] : undefined);
-  return upstreamError({ status, message: messageOf(event), retryAfter: undefined }).withOriginal(
+  const status = toStatus(isJsonObject(error) ? error['type'] : undefined);
+  return upstreamError({ status, message: readMessage(event), retryAfter: undefined }).withOriginal(
     toOriginalError(status, event, {}),
   );
 }
 
-function messageOf(body: Json | undefined): string {
+function readMessage(body: Json | undefined): string {
   const error = isJsonObject(body) ? body['error'] : undefined;
   if (typeof error === 'string') return error;
   return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
 }
 
 /** Returns the status of an error type (Anthropic API reference, "Errors"). */
-function statusOf(type: Json | undefined): number {
+function toStatus(type: Json | undefined): number {
   switch (type) {
     case 'invalid_request_error':
       return 400;

@@ -2,7 +2,7 @@ import { moderationsFormat } from '#shared/formats/moderations/moderations-forma
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** OpenAI's moderations, as OpenAI and Mistral serve them. Errors are those of chat completions. */
+/** OpenAI's moderations, as OpenAI and Mistral serve them. Errors have the form of chat completions. */
 export const moderationsUpstream: HttpUpstreamFormat = {
   name: 'moderations',
   operation: 'moderate',

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { addOriginMark, removeOriginMark } from '../../vocabulary/origin-mark.ts';
 
-/** Matches the beginning of each encrypted content in a JSON text. */
+/** Matches the beginning of every encrypted content in JSON text. */
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
 
 /**
- * Puts the upstream's mark in front of all encrypted content in a JSON text, because a later request may go to another upstream, which
- * would refuse content that it has not encrypted. All other bytes stay unchanged.
+ * Puts the upstream's mark in front of all encrypted content in JSON text. A later request may go to another upstream, which would refuse
+ * content that it has not encrypted. All other bytes stay unchanged.
  * @param origin identifies the upstream and its account; if undefined, nothing is marked
  */
 export function markEncrypted(text: string, origin: string | undefined): string {
@@ -14,17 +14,14 @@ export function markEncrypted(text: string, origin: string | undefined): string 
   return text.replaceAll(encryptedKeys, (key) => key + addOriginMark('', origin));
 }
 
-/** Marks the encrypted content of a value. */
-export function withMarks<Value extends Json>(value: Value, origin: string | undefined): Value {
+/** Adds the upstream's mark to the encrypted content in a value. */
+export function addMarks<Value extends Json>(value: Value, origin: string | undefined): Value {
   if (origin === undefined) return value;
   return mapEncrypted(value, (encrypted) => addOriginMark(encrypted, origin)) as Value;
 }
 
-/**
- * Removes the marks from a value, so that its encrypted content is as the upstream sent it. Returns undefined if any content has the mark
- * of another upstream.
- */
-export function withoutMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
+/** Removes the marks from the encrypted content in a value. Returns undefined if any content has the mark of another upstream. */
+export function removeMarks<Value extends Json>(value: Value, origin: string | undefined): Value | undefined {
   let isForeign = false;
   const plain = mapEncrypted(value, (encrypted) => {
     const unmarked = removeOriginMark(encrypted, origin);
@@ -38,14 +35,16 @@ export function withoutMarks<Value extends Json>(value: Value, origin: string | 
 function mapEncrypted(value: Json, change: (encrypted: string) => string): Json {
   if (Array.isArray(value)) {
     const items = value.map((item) => mapEncrypted(item, change));
-    return items.every((item, at) => item === value[at]) ? value : items;
+    return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isJsonObject(value)) return value;
-  const changed = Object.entries(value).flatMap(([key, of]): [string, Json][] => {
-    if (of === undefined) return [];
-    const to =
-      key === 'encrypted_content' && typeof of === 'string' && of !== '' ? change(of) : mapEncrypted(of, change);
-    return to === of ? [] : [[key, to]];
+  const changed = Object.entries(value).flatMap(([key, fieldValue]): [string, Json][] => {
+    if (fieldValue === undefined) return [];
+    const newValue =
+      key === 'encrypted_content' && typeof fieldValue === 'string' && fieldValue !== ''
+        ? change(fieldValue)
+        : mapEncrypted(fieldValue, change);
+    return newValue === fieldValue ? [] : [[key, newValue]];
   });
   return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 }

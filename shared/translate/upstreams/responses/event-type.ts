@@ -5,8 +5,8 @@ const leadingType = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
 const trailingType = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
 
 /**
- * Reads the type of an event from the event's data; undefined if the event has no type. OpenAI writes the type first, and servers that sort
- * the fields by name, such as vLLM, write it last. In both places the type is found without parsing the event.
+ * Reads the type of an event from the event's data; undefined if the event has no type. OpenAI writes the type first. Servers that sort
+ * fields by name, such as vLLM, write it last. Finds the type in both places without parsing the event.
  */
 export function readEventType(data: string): string | undefined {
   const found = leadingType.exec(data) ?? trailingType.exec(data.slice(-200));

@@ -6,13 +6,13 @@ export type ResponsesPiece =
   | { kind: 'text' | 'refusal' | 'thinking'; text: string }
   /** `thought`: a whole reasoning item, after pieces of `thinking` with the same text. */
   | { kind: 'thought'; item: JsonObject }
-  /** `isCustom`: the call is of a custom tool, and its arguments are the input. */
+  /** `isCustom`: the called tool is a custom tool; the arguments are its input as plain text. */
   | { kind: 'call'; call: ToolCallPiece; isCustom: boolean };
 
-/** Separates the parts of a summary, because each part is a paragraph with a heading. */
+/** Separator between the parts of a summary. Each part is a paragraph with a heading. */
 export const paragraphBreak = '\n\n';
 
-/** Returns the text of a reasoning item: that of its content, or else of its summary. */
+/** Returns the text of a reasoning item: the text of its content, or, without content, of its summary. */
 export function readThinkingText(item: JsonObject): string {
   return joinParagraphs(item['content']) || joinParagraphs(item['summary']);
 }
@@ -20,9 +20,9 @@ export function readThinkingText(item: JsonObject): string {
 /** Returns the text and the refusals of a message, without annotations. */
 export function readTexts(item: JsonObject): { text: string; refusal: string } {
   const parts = Array.isArray(item['content']) ? item['content'].filter(isJsonObject) : [];
-  const all = (field: 'text' | 'refusal'): string =>
+  const joinField = (field: 'text' | 'refusal'): string =>
     parts.map((part) => (typeof part[field] === 'string' ? part[field] : '')).join('');
-  return { text: all('text'), refusal: all('refusal') };
+  return { text: joinField('text'), refusal: joinField('refusal') };
 }
 
 function joinParagraphs(parts: Json | undefined): string {
@@ -61,7 +61,7 @@ function toCallPiece(item: JsonObject, index: number): ToolCallPiece {
   return { index, isFirst: true, id: readCallId(item), name: readFunctionName(item), arguments: readArguments(item) };
 }
 
-/** Returns the id by which the client refers to a call in its result. */
+/** Returns the id of a call that its result refers to. */
 export function readCallId(item: JsonObject): string {
   const { call_id: id, id: itemId } = item;
   if (typeof id === 'string' && id !== '') return id;
@@ -76,7 +76,7 @@ export function isCustomCall({ type }: JsonObject): boolean {
   return type === 'custom_tool_call';
 }
 
-/** Returns the arguments of a function's call, or the input of a custom tool's call. */
+/** Returns the arguments of a function call, or the input of a custom tool call. */
 export function readArguments({ arguments: json, input }: JsonObject): string {
   const text = json ?? input;
   return typeof text === 'string' ? text : '';

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { FinishReason } from '../chat/finish-reason.ts';
 
-/** Returns the chat format's finish reason for a response that has ended. */
+/** Returns the finish reason, as in the chat format, of a response that has ended. */
 export function readResponseFinishReason(response: Json | undefined, hasToolCalls: boolean): FinishReason {
   const { status, incomplete_details: details } = isJsonObject(response) ? response : {};
   if (status === 'incomplete') {

@@ -5,7 +5,7 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import type { AnswerWriter } from '../../answer-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../../translation.ts';
-import { finishReasonOfRefusal } from '../../vocabulary/stop-reason.ts';
+import { adjustFinishReason } from '../../vocabulary/stop-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
 import { readResponseFinishReason } from './response-finish-reason.ts';
 import {
@@ -30,7 +30,7 @@ interface OpenItem {
   callIndex: number;
   isCustom: boolean;
   callId: string;
-  /** Numbers of characters that deltas have brought, for each kind of content. */
+  /** Number of characters that deltas have brought, for each kind of content. */
   text: number;
   refusal: number;
   thinking: number;
@@ -40,8 +40,8 @@ interface OpenItem {
 }
 
 /**
- * Reads the stream of a Responses upstream for clients of other formats. Each delta is passed on at once. A finished item adds the content
- * that no delta has brought, because some servers send whole items.
+ * Reads the stream of a Responses upstream for clients of other formats. Each delta is passed on at once. A finished item adds content that
+ * came in no delta, because some servers send whole items.
  */
 export class ResponsesReader implements StreamTranslation {
   readonly #answerContext: AnswerContext;
@@ -54,7 +54,10 @@ export class ResponsesReader implements StreamTranslation {
   #response: JsonObject | undefined;
   #outputBytes = 0;
 
-  /** @param filtersRefusals whether an answer with a refusal ends with `content_filter`, because the client's format has a reason for it */
+  /**
+   * @param filtersRefusals whether an answer with a refusal ends with `content_filter`, because the client format has a stop reason for
+   * refusals
+   */
   constructor(answerContext: AnswerContext, writer: AnswerWriter, filtersRefusals = false) {
     this.#answerContext = answerContext;
     this.#writer = writer;
@@ -77,7 +80,7 @@ export class ResponsesReader implements StreamTranslation {
     if (!response) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
-    const finishReason = finishReasonOfRefusal(
+    const finishReason = adjustFinishReason(
       readResponseFinishReason(response, this.#callCount > 0),
       this.#filtersRefusals && this.#hasRefused,
     );
@@ -93,9 +96,9 @@ export class ResponsesReader implements StreamTranslation {
     const { type, item } = event;
     switch (type) {
       case 'response.output_item.added':
-        return isJsonObject(item) ? this.#begin(this.#open(event, item), item) : '';
+        return isJsonObject(item) ? this.#beginItem(this.#openItem(event, item), item) : '';
       case 'response.output_item.done':
-        return isJsonObject(item) ? this.#finish(event, item) : '';
+        return isJsonObject(item) ? this.#finishItem(event, item) : '';
       case 'response.output_text.delta':
         return this.#readTextDelta('text', event);
       case 'response.refusal.delta':
@@ -121,16 +124,16 @@ export class ResponsesReader implements StreamTranslation {
     }
   }
 
-  #open(event: JsonObject, item: JsonObject): OpenItem {
+  #openItem(event: JsonObject, item: JsonObject): OpenItem {
     const lengths = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
     const open = { callIndex: -1, isCustom: isCustomCall(item), callId: readCallId(item), ...lengths };
-    this.#items.set(keyOf(event, item), open);
+    this.#items.set(findKey(event, item), open);
     return open;
   }
 
-  #begin(open: OpenItem, item: JsonObject): string {
+  #beginItem(open: OpenItem, item: JsonObject): string {
     if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
-    // While the model thinks, an upstream that shows none of its thinking sends nothing but this event.
+    // While the model thinks, an upstream that hides its thinking sends only this event.
     return item['type'] === 'reasoning' ? this.#writer.addThinking('') : '';
   }
 
@@ -145,17 +148,17 @@ export class ResponsesReader implements StreamTranslation {
     return this.#writer.addCall(call, open.isCustom);
   }
 
-  #finish(event: JsonObject, item: JsonObject): string {
-    const open = this.#items.get(keyOf(event, item));
+  #finishItem(event: JsonObject, item: JsonObject): string {
+    const open = this.#items.get(findKey(event, item));
     return open ? this.#addUnsent(open, item) : this.#readWhole(event, item);
   }
 
   #readWhole(event: JsonObject, item: JsonObject): string {
-    const open = this.#open(event, item);
-    return this.#begin(open, item) + this.#addUnsent(open, item);
+    const open = this.#openItem(event, item);
+    return this.#beginItem(open, item) + this.#addUnsent(open, item);
   }
 
-  /** Adds the content of a finished item that no delta has brought. */
+  /** Adds the content of a finished item that came in no delta. */
   #addUnsent(open: OpenItem, item: JsonObject): string {
     switch (item['type']) {
       case 'message': {
@@ -194,12 +197,12 @@ export class ResponsesReader implements StreamTranslation {
     if (typeof delta !== 'string' || delta === '') return '';
     const open = this.#findItem(event);
     const part = summary ?? content;
-    const begins = open !== undefined && open.thinking > 0 && open.part !== part;
+    const beginsPart = open !== undefined && open.thinking > 0 && open.part !== part;
     if (open) {
       open.part = part;
       open.thinking += delta.length;
     }
-    return this.#addText('thinking', begins ? paragraphBreak + delta : delta);
+    return this.#addText('thinking', beginsPart ? paragraphBreak + delta : delta);
   }
 
   #addText(kind: TextKind, text: string): string {
@@ -231,7 +234,7 @@ export class ResponsesReader implements StreamTranslation {
     return this.#items.get(event['item_id'] ?? event['output_index']) ?? this.#items.get(event['output_index']);
   }
 
-  /** Reads the items of the whole response if no event has brought any. */
+  /** Reads the items of the whole response if no event brought an item. */
   #endResponse(response: Json | undefined): string {
     const failure = readFailure(response);
     if (failure) throw failure;
@@ -239,8 +242,8 @@ export class ResponsesReader implements StreamTranslation {
     const { output } = this.#response;
     if (this.#items.size > 0 || !Array.isArray(output)) return '';
     let events = '';
-    for (const [at, item] of output.entries()) {
-      if (isJsonObject(item)) events += this.#readWhole({ output_index: at }, item);
+    for (const [position, item] of output.entries()) {
+      if (isJsonObject(item)) events += this.#readWhole({ output_index: position }, item);
     }
     return events;
   }
@@ -250,7 +253,7 @@ function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Identifies an item by its id, or by its index on a server without ids. */
-function keyOf(event: JsonObject, item: JsonObject): Json | undefined {
+/** Returns the id of an item; for a server without ids, its index. */
+function findKey(event: JsonObject, item: JsonObject): Json | undefined {
   return item['id'] ?? event['output_index'];
 }

@@ -23,7 +23,7 @@ const countedFields = [
   'truncation',
 ] as const;
 
-/** OpenAI's responses, as OpenAI, some other providers and some engines serve them. Errors are those of chat completions. */
+/** OpenAI's responses, as OpenAI, some other providers and some engines serve them. Errors have the form of chat completions. */
 export const responsesUpstream: HttpUpstreamFormat = {
   name: 'responses',
   operation: 'generate',
@@ -31,7 +31,7 @@ export const responsesUpstream: HttpUpstreamFormat = {
   headers: {},
   estimateInput: (request) => responsesFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
-  kindOfEvent: (data) => (endsStream(readEventType(data)) ? 'last' : 'answer'),
+  classifyEvent: (data) => (endsStream(readEventType(data)) ? 'last' : 'answer'),
   count: {
     path: '/responses/input_tokens',
     request: toCountRequest,

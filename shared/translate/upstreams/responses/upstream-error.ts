@@ -6,15 +6,15 @@ import { readRetryDelay } from '../retry-delay.ts';
 import { upstreamError } from '../upstream-error.ts';
 
 /**
- * Returns the router's error for a failed response or an `error` event, both of which come under status 200. The error's code determines
- * the status. An `error` event has its fields at the top; some servers nest them in `error`.
+ * Returns the router's error for a failed response or an `error` event. Both come under status 200. The error's code determines the status.
+ * An `error` event has its fields at the top level; some servers nest them in `error`.
  */
 export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const error = isJsonObject(event['error']) ? event['error'] : event;
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
   if (code === 'context_length_exceeded') return createOverflowError(readOverflowText(message) ?? {});
-  return upstreamError({ status: statusOf(code), message, code, retryAfter: readRetryDelay(error) });
+  return upstreamError({ status: toStatus(code), message, code, retryAfter: readRetryDelay(error) });
 }
 
 /** Returns the error of a response with status `failed`; undefined for any other response. */
@@ -25,8 +25,8 @@ export function readFailure(response: Json | undefined): RouterError | undefined
   return new RouterError('upstream_failed', 'The upstream did not finish its answer.');
 }
 
-/** Returns the status of a code that Responses upstreams report inside an answer (OpenAI API reference, `ResponseError`). */
-function statusOf(code: Json | undefined): number {
+/** Returns the status for a code in an answer of a Responses upstream (OpenAI API reference, `ResponseError`). */
+function toStatus(code: Json | undefined): number {
   if (typeof code === 'number') return code >= 400 && code <= 599 ? code : 500;
   switch (code) {
     case 'rate_limit_exceeded':

@@ -2,7 +2,7 @@ import { speechFormat } from '#shared/formats/speech/speech-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 
-/** OpenAI's speech, as OpenAI and some engines serve it. Errors are those of chat completions. */
+/** OpenAI's speech, as OpenAI and some engines serve it. Errors have the form of chat completions. */
 export const speechUpstream: HttpUpstreamFormat = {
   name: 'speech',
   operation: 'speak',

@@ -4,7 +4,7 @@ import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 import { encodeForm } from '../encode-form.ts';
 
-/** Creates the upstream format for one of OpenAI's operations that turn speech into text. Errors are those of chat completions. */
+/** Creates the upstream format for an operation of OpenAI that turns speech into text. Errors have the form of chat completions. */
 export function createSoundUpstream(
   { name, estimateInput }: Pick<ClientFormat, 'name' | 'estimateInput'>,
   { path, operation }: { path: string; operation: ModelOperation },

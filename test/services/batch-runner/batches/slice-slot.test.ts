@@ -14,7 +14,7 @@ beforeEach(() => {
   pauses = [];
   asked = 0;
   sliceSlot = new SliceSlot({
-    parked: { slotHoldMs: () => 1, noteRunning: () => undefined, park: () => 1 },
+    parked: { getSlotHoldMs: () => 1, noteRunning: () => undefined, park: () => 1 },
     runningLines: running,
     batch: 'b',
     slice: 0,
@@ -28,7 +28,7 @@ beforeEach(() => {
   onTestFinished(() => sliceSlot.close());
 });
 
-const absent = (): LinePlace => ({ placements: [], tiers: ['gpu'], lacks: () => 'No worker.' });
+const absent = (): LinePlace => ({ placements: [], tiers: ['gpu'], explainLack: () => 'No worker.' });
 
 async function askedTwiceMore(): Promise<void> {
   const before = asked;

@@ -54,7 +54,7 @@ describe('a batch whose lines cannot run', () => {
     // Another slice may come first.
     expect(parked.admit('b', 3, 17_510)).toBeUndefined();
     expect(parked.admit('b', 0, 17_520)).toBeGreaterThan(0);
-    expect(parked.slotHoldMs('b', 3)).toBeLessThan(parked.slotHoldMs('b', 7));
+    expect(parked.getSlotHoldMs('b', 3)).toBeLessThan(parked.getSlotHoldMs('b', 7));
     parked.park('b', 3, place, 18_600);
     parked.noteLeft('b', 3, false);
     parked.check(25_000);

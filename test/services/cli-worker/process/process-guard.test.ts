@@ -70,7 +70,7 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
   it('does not touch a group that was removed from its list', async () => {
     const { worker, group } = await startGuarded('/bin/sh');
     const second = new ProcessGuard(join(folder, 'none'), path);
-    for (const id of [999_999_999, group, 999_999_998]) second.watch(id);
+    for (const id of [999_999_999, group, 999_999_998]) second.add(id);
     second.remove(group);
     await second.close();
     expect(membersOf(group).length).toBeGreaterThan(0);

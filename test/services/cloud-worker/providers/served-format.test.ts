@@ -5,9 +5,9 @@ import { translations } from '#shared/translate/translations.ts';
 import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { listClientFormats, ProviderRoutes } from '#services/cloud-worker/providers/provider-routes.ts';
-import { servedFormats } from '#services/cloud-worker/providers/served-format.ts';
+import { listServedFormats } from '#services/cloud-worker/providers/served-format.ts';
 
-const names = (provider: Provider, id: string) => servedFormats(provider, id).map(({ format }) => format.name);
+const names = (provider: Provider, id: string) => listServedFormats(provider, id).map(({ format }) => format.name);
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 describe('the formats in which a provider serves a model', () => {
@@ -26,7 +26,7 @@ describe('the formats in which a provider serves a model', () => {
 
   it('show which of them are known to encrypt thinking on request', () => {
     const encrypts = (provider: Provider) =>
-      servedFormats(provider, 'gpt-5.1').find(({ format }) => format.name === 'responses')?.encrypts;
+      listServedFormats(provider, 'gpt-5.1').find(({ format }) => format.name === 'responses')?.encrypts;
     for (const name of ['openai', 'azure', 'openrouter'] as const) expect(encrypts(presets[name])).toBe(true);
     expect(encrypts(findProvider('custom', 'responses'))).not.toBe(true);
   });
@@ -58,7 +58,7 @@ describe('the formats in which a provider serves a model', () => {
 
 describe('a request to OpenAI at /responses', () => {
   const sent = (request: JsonObject, id = 'gpt-5.1', capabilities = all, provider = presets.openai): JsonObject => {
-    const served = servedFormats(provider, id).find(({ format }) => format.path === '/responses');
+    const served = listServedFormats(provider, id).find(({ format }) => format.path === '/responses');
     return served?.adapt(request, { id, capabilities }) ?? {};
   };
 

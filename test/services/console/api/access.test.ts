@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { relationTo, requireAccess, type Action, type Person } from '#services/console/api/access.ts';
+import { findRelation, requireAccess, type Action, type Person } from '#services/console/api/access.ts';
 
 const people = {
   admin: { id: 'a', role: 'admin', teams: new Map() },
@@ -46,7 +46,7 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
 
 function outcome(action: Action, relation: keyof typeof people): number {
   const owner = relation === 'self' ? ({ kind: 'user', id: 's' } as const) : ({ kind: 'team', id: 't' } as const);
-  expect(relationTo(people[relation], owner)).toBe(relation);
+  expect(findRelation(people[relation], owner)).toBe(relation);
   try {
     requireAccess(action, people[relation], owner);
     return 200;
@@ -62,10 +62,10 @@ describe('access', () => {
   });
 
   it('treats a person as nobody to resources of nobody, of another person, and of a team that they are not in', () => {
-    expect(relationTo(people.self)).toBe('nobody');
-    expect(relationTo(people.self, { kind: 'user', id: 'o' })).toBe('nobody');
+    expect(findRelation(people.self)).toBe('nobody');
+    expect(findRelation(people.self, { kind: 'user', id: 'o' })).toBe('nobody');
     // A team's id is not mistaken for a person's.
-    expect(relationTo(people.self, { kind: 'team', id: 's' })).toBe('nobody');
-    expect(relationTo(people['team owner'], { kind: 'user', id: 't' })).toBe('nobody');
+    expect(findRelation(people.self, { kind: 'team', id: 's' })).toBe('nobody');
+    expect(findRelation(people['team owner'], { kind: 'user', id: 't' })).toBe('nobody');
   });
 });

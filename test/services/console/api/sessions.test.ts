@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserName } from '#services/console/api/session/browser-name.ts';
+import { describeBrowser } from '#services/console/api/session/describe-browser.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
@@ -92,5 +92,5 @@ it.each([
   ['A browser', 'curl/8.9.1'],
   ['A browser', undefined],
 ])('the name of a browser is %s: %s', (name, agent) => {
-  expect(browserName(agent)).toBe(name);
+  expect(describeBrowser(agent)).toBe(name);
 });

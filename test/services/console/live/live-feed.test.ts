@@ -28,7 +28,7 @@ it('a closed live feed ends the open streams, and those of pages that connect ag
   );
   onTestFinished(() => feed.close());
   const url = await serveInTest((_, response) =>
-    feed.open({ response, takesChanges: false, viewer: ada, currentViewer: async () => ada }),
+    feed.open({ response, takesChanges: false, viewer: ada, findCurrentViewer: async () => ada }),
   );
   const first = await fetch(url);
   feed.close();
@@ -43,7 +43,7 @@ it('a page whose session has ended is sent nothing more, even when it has not re
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const errors: Error[] = [];
   response.on('error', (error) => void errors.push(error));
-  feed.open({ response, takesChanges: false, viewer: ada, currentViewer: async () => undefined });
+  feed.open({ response, takesChanges: false, viewer: ada, findCurrentViewer: async () => undefined });
   await vi.advanceTimersByTimeAsync(10_000);
   expect(response.writableEnded).toBe(true);
   expect(errors).toEqual([]);
@@ -63,7 +63,7 @@ it('pages that do not read are bounded in sum with all other output that nobody 
   onTestFinished(() => feed.close());
   for (let page = 0; page < 8; page += 1) {
     const { response } = await startUnreadClient();
-    const viewing = { session: `${page}`, takesChanges: true, viewer: ada, currentViewer: async () => ada };
+    const viewing = { session: `${page}`, takesChanges: true, viewer: ada, findCurrentViewer: async () => ada };
     feed.open({ response, ...viewing });
   }
   expect(outputs.givenUp).toBeGreaterThanOrEqual(4);
@@ -79,7 +79,7 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
   const onEvent = ({ event = '', data }: EventSourceMessage) => void all.push({ event, data: JSON.parse(data) });
   const parser = createParser({ onEvent });
   response.write = (text: string) => (parser.feed(text), true);
-  feed.open({ response, takesChanges, viewer, currentViewer: async () => later });
+  feed.open({ response, takesChanges, viewer, findCurrentViewer: async () => later });
   const sent = <T>(kind: string) => all.filter(({ event }) => event === kind).map(({ data }) => data as T);
   const requestIds = () => (sent<Failure[]>('failures').at(-1) ?? []).map(({ requestId }) => requestId);
   return { all, sent, requestIds };

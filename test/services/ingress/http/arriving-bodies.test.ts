@@ -1,7 +1,7 @@
 import express from 'express';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { ArrivingBodies, computeArrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
+import { ArrivingBodies, computeMaxArrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
 import { openRaw, type RawConnection } from '../../../helpers/clients/raw-http.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
@@ -55,7 +55,7 @@ it('bodies that are still arriving are disconnected when they come in pieces of 
 });
 
 it('bodies that are still arriving have a thirty-second of the memory, and 32 MiB at most', () => {
-  const ofMebibytes = (memory: number) => computeArrivingBytes(memory * 1_048_576) / 1_048_576;
+  const ofMebibytes = (memory: number) => computeMaxArrivingBytes(memory * 1_048_576) / 1_048_576;
   expect([256, 1_024, 4_096, 0].map(ofMebibytes)).toEqual([8, 32, 32, 32]);
 });
 

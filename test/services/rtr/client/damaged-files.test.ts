@@ -13,7 +13,7 @@ async function expectReported(file: string, damages: readonly string[], address:
   const cases = [...damages.map((text) => [['token'], text] as const), ...others.map((words) => [words, damages[0]])];
   for (const [words, text] of cases as [string[], string][]) {
     const { home, run } = clientHome({ ...files, [file]: text });
-    const err = `${join(home, file)} is damaged. Sign in again, which replaces it: rtr login ${address}\n`;
+    const err = `${join(home, file)} is damaged. Replace it by signing in again: rtr login ${address}\n`;
     expect(await run(words), `${words.join(' ')}: ${text}`).toEqual({ code: 1, out: '', err });
   }
 }

@@ -23,7 +23,7 @@ it('the client does not sign in to a router whose endpoints or issuer are at ano
     for (const other of ['https://evil.example/x', '@evil.example/x', '0.evil.example/x']) {
       const at = (origin: string) => (other.startsWith('https') ? other : `${origin}${other}`);
       const url = await startHostile((origin) => ({ ...endpoints(origin), [name]: at(origin) }));
-      await expect(discover(url)).rejects.toThrow('says that its address is another one');
+      await expect(discover(url)).rejects.toThrow('says that it has another address');
     }
 });
 
@@ -80,7 +80,7 @@ it('the client shows the address of the account in one line, and stores only val
   expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject(shown);
   for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä'])
     for (const answer of [{ access_token: token }, { refresh_token: token }])
-      await expect(claimed(answer)).rejects.toThrow('something else than tokens');
+      await expect(claimed(answer)).rejects.toThrow('The router did not send tokens');
 });
 
 it("a router's text moves no cursor, and cannot make the client poll without a pause", async () => {

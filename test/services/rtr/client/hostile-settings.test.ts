@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { claude } from '#services/rtr/client/lib/programs/claude.mjs';
-import { codex } from '#services/rtr/client/lib/programs/codex.mjs';
-import { openai } from '#services/rtr/client/lib/programs/openai.mjs';
-import { opencode } from '#services/rtr/client/lib/programs/opencode.mjs';
+import { createClaudeSettings } from '#services/rtr/client/lib/programs/claude.mjs';
+import { createCodexSettings } from '#services/rtr/client/lib/programs/codex.mjs';
+import { createOpenAiSettings } from '#services/rtr/client/lib/programs/openai.mjs';
+import { createOpencodeSettings } from '#services/rtr/client/lib/programs/opencode.mjs';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const tokenCommand = ['rtr', 'token', '--router', 'http://127.0.0.1:8484'];
@@ -38,7 +38,7 @@ it('Claude Code gets only variables about models from the router, and none that 
   };
   const env = { ...served, ...hostile };
   const signIn = await signedIn({ settings: { env, apiKeyHelper: 'rm', hooks: {} } }, { anthropic: '/api' });
-  const { text } = await claude({ signIn, tokenCommand, shell: undefined });
+  const { text } = await createClaudeSettings({ signIn, tokenCommand, shell: undefined });
   const own = { ANTHROPIC_BASE_URL: `${signIn.router}/api`, CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '300000' };
   expect(JSON.parse(text)).toEqual({ apiKeyHelper: tokenCommand.join(' '), env: { ...served, ...own } });
 });
@@ -49,7 +49,7 @@ it('the plugin of opencode is the same program whatever the router sends', async
   const data = [...ids.map((id) => ({ id })), null, 7];
   const path = '/api\nglobalThis.attacked = 3; //\u2028globalThis.attacked = 4; //';
   const signIn = await signedIn({ data }, { openai: path });
-  const { text } = await opencode({ signIn, tokenCommand, shell: undefined });
+  const { text } = await createOpencodeSettings({ signIn, tokenCommand, shell: undefined });
   const plugin = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as {
     ModelRouter: () => Promise<{ config: (config: object) => Promise<void> }>;
   };
@@ -65,10 +65,10 @@ it('a value from the router stays one value in the settings of Codex and in a sh
   const signIn = await signedIn({ data: { length: 1e9 } }, { openai: path });
   const base = `${new URL(`${signIn.router}${path}`).href}/v1`;
   expect(base).not.toMatch(/[\s"]/);
-  const { text } = await codex({ signIn, tokenCommand, shell: undefined });
+  const { text } = await createCodexSettings({ signIn, tokenCommand, shell: undefined });
   expect(text.match(/^\[/gm)).toHaveLength(2);
   expect(text).toContain(`\nbase_url = "${base}"\n`);
-  const { text: script } = await openai({ signIn, tokenCommand, shell: 'sh' });
+  const { text: script } = await createOpenAiSettings({ signIn, tokenCommand, shell: 'sh' });
   expect(script.split('\n')).toHaveLength(2);
   expect(script).toContain(`export OPENAI_BASE_URL='${base.replaceAll("'", String.raw`'\''`)}'\n`);
 });
@@ -76,6 +76,6 @@ it('a value from the router stays one value in the settings of Codex and in a sh
 it('the client does not use an API of a sign-in at another origin', async () => {
   const signIn = await signedIn({}, {});
   const elsewhere = { ...signIn, apis: { anthropic: 'https://evil.example/api' } };
-  const settings = claude({ signIn: elsewhere, tokenCommand, shell: undefined });
+  const settings = createClaudeSettings({ signIn: elsewhere, tokenCommand, shell: undefined });
   await expect(settings).rejects.toThrow('has no API for anthropic');
 });

@@ -22,7 +22,7 @@ describe('a setting that takes precedence over the router in Claude Code', () =>
     const file = write('.claude/settings.json', '{"env": {"ANTHROPIC_AUTH_TOKEN": "mine"}}');
     const warning = `Warning: ANTHROPIC_AUTH_TOKEN is in the \`env\` of ${file}: ${effect}. Remove it there.\n`;
     const words = ['env', 'claude', '--write'];
-    const out = `${file} is written. The file as rtr first found it is ${file}.before-rtr.\n`;
+    const out = `${file} is written. The original file is kept as ${file}.before-rtr.\n`;
     expect(await run(words)).toEqual({ code: 0, out, err: warning });
     expect(await run(words)).toEqual({ code: 0, out: `${file} has these settings already.\n`, err: warning });
     expect((await run(['env', 'claude'])).err).toContain(warning);
@@ -36,7 +36,7 @@ describe('a setting that takes precedence over the router in Claude Code', () =>
     const key = await run(words, variables);
     expect(key.err.split('\n')).toEqual([
       expect.stringMatching(/^Warning: ANTHROPIC_API_KEY is set in this shell: .* Unset it/),
-      'Warning: CLAUDE_CODE_USE_BEDROCK is set in this shell: Claude Code asks Amazon Bedrock, and not the router. Unset it, also where your shell sets it when it starts.',
+      'Warning: CLAUDE_CODE_USE_BEDROCK is set in this shell: Claude Code asks Amazon Bedrock, and not the router. Unset it here, and in the file in which your shell sets it.',
       '',
     ]);
     expect(key.err).not.toContain('sk-mine');

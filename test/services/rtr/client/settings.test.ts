@@ -14,7 +14,9 @@ describe('a settings file of JSON', () => {
 
   it('is left alone if it cannot be read, and nothing of it is shown', () => {
     for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret'])
-      expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow('/home/ada/settings.json is no JSON');
+      expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow(
+        '/home/ada/settings.json is not a JSON object',
+      );
     expect(mergeJson('f', '', { a: 1 })).toBe('{\n  "a": 1\n}\n');
   });
 });
@@ -90,6 +92,6 @@ describe('the address of a router', () => {
     for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com'])
       expect(() => toRouterAddress(entered)).toThrow('has no TLS');
     for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd'])
-      expect(() => toRouterAddress(entered)).toThrow('is no address of a router');
+      expect(() => toRouterAddress(entered)).toThrow('is not the address of a router');
   });
 });

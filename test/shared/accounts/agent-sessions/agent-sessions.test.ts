@@ -155,7 +155,7 @@ describe('sessions', () => {
     const id = ofAda('old');
     expect(await reader.find(ada, id)).toBeUndefined();
     expect(await redis.exists(names.session(id), names.agents(id), names.turns(id))).toBe(0);
-    expect([await redis.zcard(names.of('user:ada')), await redis.zcard(names.all)]).toEqual([500, 501]);
+    expect([await redis.zcard(names.ofOwner('user:ada')), await redis.zcard(names.all)]).toEqual([500, 501]);
     expect(await reader.find(ada, computeSessionId('team:t1', 'of-team'))).toBeDefined();
   });
 
@@ -205,7 +205,7 @@ describe('sessions', () => {
     const { redis, prefix, write, listed, names } = await open(2 * day);
     await write(turn({ session: 'stale' }, { at: now - 3 * day }), turn({ session: 'fresh' }));
     expect(await listed(admin)).toMatchObject([{ name: 'fresh' }]);
-    expect([await redis.zcard(names.all), await redis.zcard(names.of('user:ada'))]).toEqual([1, 1]);
+    expect([await redis.zcard(names.all), await redis.zcard(names.ofOwner('user:ada'))]).toEqual([1, 1]);
     // As when nothing is written any more: its turn began a minute ago.
     const later = new AgentSessionReader(redis, prefix, 1_000);
     expect((await later.list(admin, undefined, 10)).sessions).toEqual([]);

@@ -10,7 +10,7 @@ import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { until } from '../../../helpers/until.ts';
 
-const bounds = { keepMs: 60_000, most: 100, ownerBytes: 1_000_000, totalBytes: 2_000_000 };
+const bounds = { keepMs: 60_000, maxRecordings: 100, ownerBytes: 1_000_000, totalBytes: 2_000_000 };
 const secrets = [randomBytes(32)];
 
 const open = useKeyStore();
@@ -119,7 +119,7 @@ describe('a recording', () => {
 });
 
 it.each([
-  ['in number for each owner: the oldest goes', { most: 2 }],
+  ['in number for each owner: the oldest goes', { maxRecordings: 2 }],
   ['in bytes for each owner: the oldest go', { ownerBytes: 10_000 }],
   ['in bytes of all: the oldest of whoever has most goes', { totalBytes: 12_000 }],
 ])('recordings are bounded %s, those of others stay', async (_, changed) => {

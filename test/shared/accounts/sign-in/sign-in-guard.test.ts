@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { toAddressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 
@@ -110,6 +110,6 @@ it.each([
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['', ''],
-])('addressGroup of %s is %s', (address, group) => {
-  expect(addressGroup(address)).toBe(group);
+])('toAddressGroup of %s is %s', (address, group) => {
+  expect(toAddressGroup(address)).toBe(group);
 });

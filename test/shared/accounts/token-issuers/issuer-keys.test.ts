@@ -58,9 +58,9 @@ describe('the keys of an issuer', () => {
     const { server, keys, verify } = await start({ freshMs: 50, againMs: 0 });
     const token = await server.sign();
     expect(await verify(token)).toBe('verified');
-    const version = keys.version();
+    const version = keys.getVersion();
     await server.rotate('ES256');
-    await until(() => keys.version() !== version);
+    await until(() => keys.getVersion() !== version);
     expect(await verify(token)).toBe('no such key');
     expect(await verify(await server.sign())).toBe('verified');
   });
@@ -70,7 +70,7 @@ describe('the keys of an issuer', () => {
     const token = await server.sign();
     expect(await verify(token)).toBe('verified');
     server.answerWith(outOfOrder);
-    await until(() => keys.version() !== undefined && warnings.length === 1);
+    await until(() => keys.getVersion() !== undefined && warnings.length === 1);
     expect(await verify(token)).toBe('verified');
   });
 
@@ -79,7 +79,7 @@ describe('the keys of an issuer', () => {
     const token = await server.sign();
     expect(await verify(token)).toBe('verified');
     server.answerWith(outOfOrder);
-    await until(() => keys.version() === undefined);
+    await until(() => keys.getVersion() === undefined);
     await expect(verify(token)).rejects.toMatchObject({ code: 'store_unavailable' });
     server.answerWith(undefined);
     await until(async () => (await verify(token).catch(() => 'refused')) === 'verified');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished } from 'vitest';
 import {
   minAnnounceIntervalMs,
-  announceAgain,
+  announceAgainPayload,
   decodeShortHeartbeat,
   encodeShortHeartbeat,
 } from '#shared/broker/contract/heartbeats.ts';
@@ -62,7 +62,7 @@ describe.concurrent('workers', () => {
     const late = await addIngress();
     await until(() => late.workers.size === 3);
     await sleep(1_000);
-    expect(asked).toEqual([announceAgain, announceAgain, announceAgain]);
+    expect(asked).toEqual([announceAgainPayload, announceAgainPayload, announceAgainPayload]);
     const known = Array.from(late.workers.workers(), ({ announcement }) => announcement.worker);
     expect(known.toSorted()).toEqual(['one', 'three', 'two']);
   });
@@ -76,7 +76,7 @@ describe.concurrent('workers', () => {
     const begin = performance.now();
     for (let round = 0; round < 10; round += 1) {
       for (let count = 0; count < 50; count += 1)
-        broker.publish(broker.subjects.retransmit(worker.address), announceAgain);
+        broker.publish(broker.subjects.retransmit(worker.address), announceAgainPayload);
       await sleep(50);
     }
     await until(() => announced() >= 2);

@@ -65,10 +65,10 @@ describe('the frames that are kept to be sent again', () => {
     const one = new ReplyTail(memory);
     const other = new ReplyTail(memory);
     for (const tail of [one, one, other, other]) tail.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
-    expect(memory.room()).toBeUndefined();
+    expect(memory.waitForRoom()).toBeUndefined();
     other.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
     let hasRoom = false;
-    const room = memory.room()?.then(() => (hasRoom = true));
+    const room = memory.waitForRoom()?.then(() => (hasRoom = true));
     expect(one.readFrom(0)).toHaveLength(2);
     expect(other.readFrom(0)).toHaveLength(3);
     // A writer that cannot wait loses its own oldest frames.

@@ -27,17 +27,17 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
     namesAddress: () => true,
     answerCall: () => '',
     finish: () => '',
-    wholeAnswer: () => ({}),
+    buildWholeAnswer: () => ({}),
   };
 }
 
 const counted = { tokens: 0, relay: (piece: Uint8Array) => piece };
 
-interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'call'>> {
+interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'runCall'>> {
   answer: HostedAnswer;
   maxUses?: number;
   /** Serves one turn of the model, counted from 1. Default: ends it with its calls. */
-  serve?: (turn: Parameters<HostedLoopParts['ask']>[1], number: number) => void;
+  serve?: (turn: Parameters<HostedLoopParts['askModel']>[1], number: number) => void;
 }
 
 /** Runs the answer with a model that makes the same calls in every turn. Counts turns and calls, and collects the client's events. */
@@ -51,11 +51,11 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
     stream: true,
     createCounter: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
-    ask: (_, turn) => {
+    askModel: (_, turn) => {
       serve(turn, (asked += 1));
       return Promise.resolve({ cancel: () => undefined, fail: () => undefined, finished: Promise.resolve() });
     },
-    call: () => {
+    runCall: () => {
       calls += 1;
       return Promise.resolve({ kind: 'found', results: [] });
     },
@@ -121,7 +121,7 @@ it('the hosted tools of an answer fail the answer if several calls throw, and st
   process.on('unhandledRejection', onUnhandled);
   const { failures } = await run({
     answer: answerWith(['a', 'b', 'c'].map(callOf)),
-    call: ({ id }, signal) => {
+    runCall: ({ id }, signal) => {
       signals.push(signal);
       return id === 'c' ? new Promise(() => undefined) : Promise.reject(new TypeError(`call ${id}`));
     },

@@ -64,7 +64,7 @@ describe('a text completion with a suffix', () => {
   });
 
   it('ends with the stop event, and not with a text that contains the same words', () => {
-    expect(infillUpstream.kindOfEvent?.(JSON.stringify(last))).toBe('last');
-    expect(infillUpstream.kindOfEvent?.(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe('answer');
+    expect(infillUpstream.classifyEvent?.(JSON.stringify(last))).toBe('last');
+    expect(infillUpstream.classifyEvent?.(JSON.stringify({ content: '{"stop":true}', stop: false }))).toBe('answer');
   });
 });

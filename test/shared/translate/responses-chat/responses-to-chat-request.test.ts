@@ -102,7 +102,7 @@ describe('a Responses request for a chat upstream', () => {
   it('has the path of an image with a given address', () => {
     const url = 'https://example.com/a.png';
     const body: JsonObject = { input: [said('user', 'x'), output('c', [image, { ...image, image_url: url }])] };
-    expect(responsesToChat.pathOfAddress?.(body, url)).toBe('input[1].output[1].image_url');
-    expect(responsesToChat.pathOfAddress?.(body, 'https://x')).toBeUndefined();
+    expect(responsesToChat.findUrlPath?.(body, url)).toBe('input[1].output[1].image_url');
+    expect(responsesToChat.findUrlPath?.(body, 'https://x')).toBeUndefined();
   });
 });

@@ -11,23 +11,23 @@ function flatten(fields: object) {
 describe('the tools of a Responses request', () => {
   it('become one list of functions with names that every upstream accepts', () => {
     const long = 'x'.repeat(70);
-    const { tools, called, nameOf } = flatten({
+    const { tools, clientTools, findFlatName } = flatten({
       tools: [fn('plain'), group('mcp__tt', fn('echo'), fn('übel')), fn(long), fn('mcp__tt__echo')],
     });
     const names = tools.map(({ name }) => name);
     expect(names.slice(0, 2)).toEqual(['plain', 'mcp__tt__echo']);
     expect(new Set(names).size).toBe(5);
     expect(names.filter((name) => !/^[\w-]{1,64}$/.test(name))).toEqual([]);
-    expect(names.map((name) => called.get(name))).toEqual([
+    expect(names.map((name) => clientTools.get(name))).toEqual([
       { type: 'function', name: 'plain' },
       { type: 'function', name: 'echo', namespace: 'mcp__tt' },
       { type: 'function', name: 'übel', namespace: 'mcp__tt' },
       { type: 'function', name: long },
       { type: 'function', name: 'mcp__tt__echo' },
     ]);
-    expect(nameOf('echo', 'mcp__tt')).toBe('mcp__tt__echo');
-    expect(nameOf('mcp__tt__echo')).toBe(names[4]);
-    expect(nameOf('gone', 'mcp__tt')).toBe('mcp__tt__gone');
+    expect(findFlatName('echo', 'mcp__tt')).toBe('mcp__tt__echo');
+    expect(findFlatName('mcp__tt__echo')).toBe(names[4]);
+    expect(findFlatName('gone', 'mcp__tt')).toBe('mcp__tt__gone');
   });
 
   it('have descriptions, schemas and strictness', () => {
@@ -42,19 +42,21 @@ describe('the tools of a Responses request', () => {
 
   it("have a custom tool's grammar in the description of its function", () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
-    const { tools, called } = flatten({ tools: [{ type: 'custom', name: 'apply_patch', description: 'd', format }] });
+    const { tools, clientTools } = flatten({
+      tools: [{ type: 'custom', name: 'apply_patch', description: 'd', format }],
+    });
     expect(tools[0]).toMatchObject({
       name: 'apply_patch',
       description: 'd\n\nThe input follows this grammar (lark):\nstart: "x"',
       parameters: { properties: { input: { type: 'string' } }, required: ['input'] },
     });
-    expect(called.get('apply_patch')).toEqual({ type: 'custom', name: 'apply_patch' });
+    expect(clientTools.get('apply_patch')).toEqual({ type: 'custom', name: 'apply_patch' });
   });
 
   it('include those that items of the input add; the last definition of a tool counts', () => {
     const added = [group('functions', { type: 'custom', name: 'exec' })];
     const found = [group('mcp__tt', fn('echo')), fn('f', { description: 'new' })];
-    const { tools, called } = flatten({
+    const { tools, clientTools } = flatten({
       tools: [fn('f', { description: 'old' }), { type: 'tool_search', execution: 'client', description: 'find' }],
       input: [
         { type: 'additional_tools', role: 'developer', tools: added },
@@ -65,17 +67,17 @@ describe('the tools of a Responses request', () => {
     const described = tools.map(({ name, description }) => `${name}: ${description}`);
     expect(described.slice(0, 2)).toEqual(['f: new', 'tool_search: find']);
     expect(described.slice(2)).toEqual(['functions__exec: undefined', 'mcp__tt__echo: undefined']);
-    expect(called.get('functions__exec')).toEqual({ type: 'custom', name: 'exec', namespace: 'functions' });
-    expect(called.get('tool_search')).toEqual({ type: 'tool_search', name: 'tool_search' });
+    expect(clientTools.get('functions__exec')).toEqual({ type: 'custom', name: 'exec', namespace: 'functions' });
+    expect(clientTools.get('tool_search')).toEqual({ type: 'tool_search', name: 'tool_search' });
   });
 
   it('that run on a server are listed with their paths', () => {
-    const { tools, hosted } = flatten({
+    const { tools, serverTools } = flatten({
       tools: [fn('f'), { type: 'web_search' }, group('g', { type: 'code_interpreter' }), { type: 'tool_search' }],
       input: [{ type: 'additional_tools', tools: [{ type: 'file_search' }] }],
     });
     expect(tools).toHaveLength(1);
-    expect(hosted.map(({ tool, param }) => [tool.type, param])).toEqual([
+    expect(serverTools.map(({ tool, param }) => [tool.type, param])).toEqual([
       ['web_search', 'tools[1]'],
       ['code_interpreter', 'tools[2].tools[0]'],
       ['tool_search', 'tools[3]'],

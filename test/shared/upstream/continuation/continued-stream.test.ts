@@ -23,7 +23,7 @@ const kinds: Kind[] = [
 
 const content = (text: UpstreamText, pieces: readonly string[]): string[] => [
   ...(text.openingEvent === undefined ? [] : [text.openingEvent]),
-  ...pieces.map((piece) => text.textEvent(piece)),
+  ...pieces.map((piece) => text.writeTextEvent(piece)),
 ];
 
 /** A stream that continues another one; its usage counts 2 tokens before it. */
@@ -49,13 +49,14 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
     const pieces = ['Über', ' all', ' ', '👩‍👩‍👧 ', 'gardens', '\n\n', 'grow'];
     const uncut = stream(answerContext);
     const whole = content(text, pieces).map((data) => uncut.event(data));
-    const end = uncut.event(text.endingEvent('stop', usage)) + uncut.end().text;
+    const end = uncut.event(text.writeEndingEvent('stop', usage)) + uncut.end().text;
     for (let cut = 1; cut < pieces.length; cut += 1) {
       const sent = whole.slice(0, whole.length - pieces.length + cut).join('');
       const events = sent.split('\n\n').length - 1;
       const rest = continued(kind, { pieces: pieces.slice(0, cut), events });
       const more = content(text, pieces.slice(cut)).map((data) => rest.event(data));
-      const last = rest.event(text.endingEvent('stop', { prompt_tokens: 5, completion_tokens: 7 })) + rest.end().text;
+      const last =
+        rest.event(text.writeEndingEvent('stop', { prompt_tokens: 5, completion_tokens: 7 })) + rest.end().text;
       expect(sent + more.join('') + last).toBe(whole.join('') + end);
     }
   });
@@ -77,7 +78,7 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
     const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
     const read = () => {
       for (const data of content(text, [piece])) rest.event(data);
-      rest.event(text.endingEvent('stop', usage));
+      rest.event(text.writeEndingEvent('stop', usage));
       rest.end();
     };
     expect(read).toThrow(expect.objectContaining({ failure: 'mismatch' }));

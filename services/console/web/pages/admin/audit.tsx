@@ -51,7 +51,7 @@ export function Audit() {
   const [actor, action] = [params.get('actor'), params.get('action')];
   const requestedSpan = params.get('time') ?? 'all';
   const span = requestedSpan in spanLabels ? (requestedSpan as keyof typeof spanLabels) : 'all';
-  // The span ends at the time at which the person chose it.
+  // The span is counted back from the time at which the person chose it.
   const startTime = useMemo(() => computeStartTime(span, Date.now()), [span]);
   // Each choice is an entry of the browser's history, so that Back undoes it.
   const setFilter = (name: 'actor' | 'action' | 'time', value: string | null): void =>

@@ -16,7 +16,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 /** Milliseconds between two fetches. */
 const fetchEveryMs = 3_000;
 
-/** The descriptions of the queues. A queue that only another release has is shown by its technical name. */
+/** Descriptions of the queues. A queue of another release has no description, and is shown under its technical name. */
 const queueNames: Record<string, string> = {
   'batch-validations': 'Inputs of batches are checked',
   'batch-slices': 'Requests of batches are run',
@@ -196,14 +196,14 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
             },
             { label: 'Given up', render: ({ dead }) => formatCount(dead), sortBy: ({ dead }) => dead, isNumber: true },
           ]}
-          actions={(each) =>
-            each.dead === 0 ? null : (
+          actions={(entry) =>
+            entry.dead === 0 ? null : (
               <Button
                 size="xs"
                 variant="default"
-                disabled={!each.webhook.enabled}
-                aria-label={`Send again: events to ${each.webhook.url}`}
-                onClick={() => sendAgain.mutate(each)}
+                disabled={!entry.webhook.enabled}
+                aria-label={`Send again: events to ${entry.webhook.url}`}
+                onClick={() => sendAgain.mutate(entry)}
               >
                 Send again
               </Button>

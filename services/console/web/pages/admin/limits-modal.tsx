@@ -9,7 +9,7 @@ import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
 
-/** What an administrator sets for a person or a team in this dialog. */
+/** The new limits, weight and ceiling of a person or a team. */
 export interface PartyChange {
   id: string;
   limits: Limits;

@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 
-/** Keys without an owner, such as the first key, which the router's setup created. */
+/** Lists the keys without an owner, such as the first key, which `rtr setup` creates. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
   const routerKeys = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);

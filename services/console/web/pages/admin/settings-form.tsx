@@ -13,12 +13,12 @@ export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (
     <Loaded query={settings} contentName="the settings">
-      {(found) => <LoadedForm found={found} />}
+      {(storedSettings) => <LoadedForm storedSettings={storedSettings} />}
     </Loaded>
   );
 }
 
-function LoadedForm({ found: storedSettings }: { found: Settings }) {
+function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
   const [settings, setSettings] = useState(storedSettings);
   const save = useChange((input: Settings) => callApi<Settings>('PATCH', '/settings', input), ['/settings']);
   const onSubmit = (event: SyntheticEvent): void => {
@@ -27,7 +27,8 @@ function LoadedForm({ found: storedSettings }: { found: Settings }) {
   };
   const changeSettings = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
   const { error } = save;
-  const problemOf = (field: keyof Settings): string | undefined => (error?.field === field ? error.message : undefined);
+  const findProblem = (field: keyof Settings): string | undefined =>
+    error?.field === field ? error.message : undefined;
   const alertEmailsProblem = error?.field?.startsWith('alertEmails') ? error.message : undefined;
   const newMembersProblem = error?.field?.startsWith('newMembers') ? error.message : undefined;
   return (
@@ -39,7 +40,7 @@ function LoadedForm({ found: storedSettings }: { found: Settings }) {
           max={90}
           allowDecimal={false}
           value={settings.invitationDays}
-          error={problemOf('invitationDays')}
+          error={findProblem('invitationDays')}
           onChange={(value) => typeof value === 'number' && changeSettings({ invitationDays: value })}
         />
         <NumberInput
@@ -48,7 +49,7 @@ function LoadedForm({ found: storedSettings }: { found: Settings }) {
           max={720}
           allowDecimal={false}
           value={settings.sessionHours}
-          error={problemOf('sessionHours')}
+          error={findProblem('sessionHours')}
           onChange={(value) => typeof value === 'number' && changeSettings({ sessionHours: value })}
         />
         <Switch
@@ -67,7 +68,7 @@ function LoadedForm({ found: storedSettings }: { found: Settings }) {
           max={3_650}
           allowDecimal={false}
           value={settings.auditDays}
-          error={problemOf('auditDays')}
+          error={findProblem('auditDays')}
           onChange={(value) => typeof value === 'number' && changeSettings({ auditDays: value })}
         />
         <AlertRecipients

@@ -21,7 +21,7 @@ interface UserChange {
 interface Question {
   title: string;
   action: string;
-  about: string;
+  explanation: string;
   input:
     | UserChange
     | { id: string; email: string }
@@ -102,9 +102,9 @@ export function Users() {
                 <Menu.Dropdown>
                   <Menu.Item onClick={() => setUserToLimit(user)}>Limits</Menu.Item>
                   <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
-                  {createQuestions(user, user.id === me.id).map((each) => (
-                    <Menu.Item key={each.action} onClick={() => setQuestion(each)}>
-                      {each.action}
+                  {createQuestions(user, user.id === me.id).map((choice) => (
+                    <Menu.Item key={choice.action} onClick={() => setQuestion(choice)}>
+                      {choice.action}
                     </Menu.Item>
                   ))}
                 </Menu.Dropdown>
@@ -121,7 +121,7 @@ export function Users() {
         input={question?.input}
         onClose={() => setQuestion(undefined)}
       >
-        {question?.about}
+        {question?.explanation}
       </Confirm>
     </Stack>
   );
@@ -166,43 +166,44 @@ function createQuestions(
   const confirmAddress: Question = {
     title: `Is ${email} the address of ${name}?`,
     action: 'Confirm the address',
-    about:
+    explanation:
       'They have typed in the address themselves. Once it is confirmed, everything that is given to this address is theirs. Make sure who they are.',
     input: { id, email },
   };
   const unlinkProvider: Question = {
     title: `Unlink ${name} from ${provider}?`,
     action: 'Unlink from the provider',
-    about:
+    explanation:
       'They are signed out everywhere. Whoever signs in next with their address, at any of the providers, has this account. Do this when they have another account at the provider, or there is another provider.',
     input: { id, unlinks: true },
   };
   return [
-    // Nobody confirms their own address.
+    // People cannot confirm their own address.
     ...(emailConfirmed || isMe ? [] : [confirmAddress]),
     role === 'admin'
       ? {
           title: `Make ${name} a member?`,
           action: 'Make a member',
-          about: 'They keep their keys and teams, and can no longer administer the router.',
+          explanation: 'They keep their keys and teams, and can no longer administer the router.',
           input: { id, change: { role: 'member' } },
         }
       : {
           title: `Make ${name} an administrator?`,
           action: 'Make an administrator',
-          about: 'They can then change everything: people, teams, keys, limits and prices.',
+          explanation: 'They can then change everything: people, teams, keys, limits and prices.',
           input: { id, change: { role: 'admin' } },
         },
     {
       title: `Sign ${name} out?`,
       action: 'Sign out everywhere',
-      about: 'All their sessions and admin tokens end, and their programs are signed out. Their keys keep working.',
+      explanation:
+        'All their sessions and admin tokens end, and their programs are signed out. Their keys keep working.',
       input: { id, signOut: true },
     },
     {
       title: `Remove the second factor of ${name}?`,
       action: 'Remove the second factor',
-      about:
+      explanation:
         'Their next sign-in asks for the password only. Do this if they have lost the second factor, and you know that it is them.',
       input: { id, resetsFactor: true },
     },
@@ -211,19 +212,20 @@ function createQuestions(
       ? {
           title: `Unblock ${name}?`,
           action: 'Unblock',
-          about: 'They can sign in again, and their keys work again.',
+          explanation: 'They can sign in again, and their keys work again.',
           input: { id, change: { blocked: false } },
         }
       : {
           title: `Block ${name}?`,
           action: 'Block',
-          about: 'They are signed out, and their personal keys are refused within a second, until you unblock them.',
+          explanation:
+            'They are signed out, and their personal keys are refused within a second, until you unblock them.',
           input: { id, change: { blocked: true } },
         },
     {
       title: `Delete ${name}?`,
       action: 'Delete',
-      about:
+      explanation:
         'Their keys are revoked, their batches cancelled, and their files, responses and webhooks removed. Their past usage stays, without their name. This cannot be undone.',
       input: { id, deletes: true },
     },

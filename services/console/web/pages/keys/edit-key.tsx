@@ -6,15 +6,15 @@ import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 
-export function EditKey({ editing: editedKey, onClose }: { editing: Key | undefined; onClose: () => void }) {
+export function EditKey({ editedKey, onClose }: { editedKey: Key | undefined; onClose: () => void }) {
   return (
     <Modal opened={editedKey !== undefined} onClose={onClose} title={`Change ${editedKey?.name ?? ''}`} size="lg">
-      {editedKey ? <KeyForm key={editedKey.id} editing={editedKey} onClose={onClose} /> : null}
+      {editedKey ? <KeyForm key={editedKey.id} editedKey={editedKey} onClose={onClose} /> : null}
     </Modal>
   );
 }
 
-function KeyForm({ editing: editedKey, onClose }: { editing: Key; onClose: () => void }) {
+function KeyForm({ editedKey, onClose }: { editedKey: Key; onClose: () => void }) {
   const [settings, setSettings] = useState<KeySettings>(readSettings(editedKey));
   const change = useChange(
     (input: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editedKey.id)}`, input),

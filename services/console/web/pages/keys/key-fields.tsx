@@ -33,7 +33,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
   const models = useApi<ServedModel[]>('/models');
   const tools = useTools();
   const changeSettings = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
-  const problemOf = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
+  const findProblem = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
   const allowedClasses = priorityClasses.filter(
     (name) => name !== 'high' || isAdmin || value.class === 'high' || ceiling?.maxClass === 'high',
   );
@@ -49,7 +49,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         maxLength={100}
         data-autofocus
         value={value.name}
-        error={problemOf('name')}
+        error={findProblem('name')}
         onChange={({ currentTarget }) => changeSettings({ name: currentTarget.value })}
       />
       <TextInput
@@ -59,7 +59,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         type="date"
         min={toInputDate(Date.now() + 86_400_000)}
         value={value.expiresAt === undefined ? '' : toInputDate(value.expiresAt)}
-        error={problemOf('expiresAt')}
+        error={findProblem('expiresAt')}
         onChange={({ currentTarget }) => {
           const { expiresAt: _, ...others } = value;
           const expiresAt = findEndOfDay(currentTarget.value);
@@ -73,7 +73,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         data={allowedClasses.map((name) => ({ value: name, label: classLabels[name] }))}
         value={value.class}
         allowDeselect={false}
-        error={problemOf('class')}
+        error={findProblem('class')}
         onChange={(chosen) => changeSettings({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
       />
       <WeightField
@@ -89,7 +89,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.models ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all models' }}
-        error={problemOf('models')}
+        error={findProblem('models')}
         onChange={(chosen) => {
           const { models: _, ...others } = value;
           onChange(chosen.length === 0 ? others : { ...others, models: chosen });
@@ -103,7 +103,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.tiers ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all tiers' }}
-        error={problemOf('tiers')}
+        error={findProblem('tiers')}
         onChange={(chosen) => {
           const { tiers: _, ...others } = value;
           const chosenTiers = tiers.filter((tier) => chosen.includes(tier));
@@ -118,7 +118,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.tools ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all tools' }}
-        error={problemOf('tools')}
+        error={findProblem('tools')}
         onChange={(chosen) => {
           const { tools: _, ...others } = value;
           onChange(chosen.length === 0 ? others : { ...others, tools: chosen });

@@ -65,7 +65,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
   const { data: routerFacts } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
   const revokeKey = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
-  // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
+  // Rounded to minutes, so that the lists, which may have thousands of keys, are not computed again on every render.
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
   const newestFirst = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
   const usableKeys = useMemo(() => newestFirst.filter((key) => !isUnusable(key, now)), [newestFirst, now]);
@@ -142,9 +142,9 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           }
         />
       )}
-      <EditKey editing={keyToEdit} onClose={() => setKeyToEdit(undefined)} />
+      <EditKey editedKey={keyToEdit} onClose={() => setKeyToEdit(undefined)} />
       <SwitchRecording collection="keys" recordable={keyToSwitch} onClose={() => setKeyToSwitch(undefined)} />
-      <RotateKey rotating={keyToRotate} onClose={() => setKeyToRotate(undefined)} />
+      <RotateKey rotatedKey={keyToRotate} onClose={() => setKeyToRotate(undefined)} />
       <Confirm
         title={`Revoke ${keyToRevoke?.name ?? ''}?`}
         action="Revoke key"

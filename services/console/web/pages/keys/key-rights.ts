@@ -3,13 +3,13 @@ import type { Key, SignInSession } from '../../../contract/account.ts';
 export interface KeyRights {
   change: boolean;
   rotate: boolean;
-  /** Leave the old key valid for a while after a rotation. For that time, the owner has one more key. */
+  /** Whether the old key may stay valid for a while after a rotation. During that time, the owner has an additional key. */
   overlap: boolean;
-  /** Switch on the recording of the key's requests. Whoever may change the key may switch the recording off. */
+  /** Whether the person may switch on the recording of the key's requests. Everyone who may change the key may switch recording off. */
   record: boolean;
 }
 
-/** Returns which actions on a key the API allows the signed-in person. */
+/** Returns the actions on a key that the API allows the signed-in person. */
 export function findKeyRights({ kind, owner, issued }: Key, person: SignInSession['user']): KeyRights {
   const { id, role, teams, makesPersonalKeys } = person;
   const isOwnKey =
@@ -17,7 +17,8 @@ export function findKeyRights({ kind, owner, issued }: Key, person: SignInSessio
       ? teams.some((team) => team.id === owner?.id && team.role === 'owner')
       : kind === 'user' && owner?.id === id;
   const change = role === 'admin' || isOwnKey;
-  // Whoever rotates a key can read what the key has stored. What an issued key of a team stores belongs to the key, not to the team.
+  // A person who rotates a key can read the data of the key's owner. The data of an issued key of a team belongs to the key, not to the
+  // team.
   const mayReadStored = isOwnKey || kind === 'router' || (kind === 'team' && issued !== undefined);
   const record = kind === 'user' ? isOwnKey : change;
   return { change, rotate: change && mayReadStored, overlap: kind !== 'user' || makesPersonalKeys, record };

@@ -33,7 +33,7 @@ export function Keys() {
     >
       <RecordingNotice />
       <Loaded query={keys} contentName="the keys">
-        {(all) => (
+        {(allKeys) => (
           <>
             {ownedKeys.length === 0 ? (
               <section className="panel">
@@ -50,7 +50,7 @@ export function Keys() {
               <KeyList keys={ownedKeys} label="API keys" />
             )}
             {/* Only administrators see router keys. */}
-            {ownedKeys.length < all.length && (
+            {ownedKeys.length < allKeys.length && (
               <Text size="sm" mt="sm">
                 Keys that belong to nobody, such as the key made at the first start, are under{' '}
                 <Anchor component={Link} href="/admin/router-keys" inherit underline="always">

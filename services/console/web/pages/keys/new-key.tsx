@@ -123,7 +123,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   );
 }
 
-/** Shows a new key. Nobody can see the key again later. */
+/** Shows a new key, which cannot be shown again later. */
 export function KeyShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
   return (
     <Stack gap="sm">

@@ -18,8 +18,8 @@ const overlapChoices = [
   { value: String(7 * 24 * hourMs), label: 'expires in a week' },
 ];
 
-/** Replaces a key by a new key with the same settings. The old key can stay valid for a while. */
-export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | undefined; onClose: () => void }) {
+/** Replaces a key with a new key that has the same settings. The old key can stay valid for a while. */
+export function RotateKey({ rotatedKey, onClose }: { rotatedKey: Key | undefined; onClose: () => void }) {
   const { user } = useSession();
   const mayOverlap = !rotatedKey || findKeyRights(rotatedKey, user).overlap;
   const [chosenOverlap, setChosenOverlap] = useState(String(24 * hourMs));
@@ -51,7 +51,7 @@ export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | u
           <Select
             label="The old key"
             data={mayOverlap ? overlapChoices : overlapChoices.slice(0, 1)}
-            description={mayOverlap ? undefined : 'Only administrators make a key beside another one here.'}
+            description={mayOverlap ? undefined : 'Only administrators may create additional keys here.'}
             value={overlap}
             allowDeselect={false}
             onChange={(value) => setChosenOverlap(value ?? '0')}

@@ -7,7 +7,7 @@ import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
 /**
- * Lists the last failed requests with their ids, which the logs contain too. The API returns to a member only the member's own requests.
+ * Lists the last failed requests with their ids, which also appear in the logs. Members receive only their own requests from the API.
  */
 export function LastErrors({ failures }: { failures: readonly Failure[] }) {
   const isAdmin = useIsAdmin();

@@ -6,8 +6,8 @@ import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 
 /**
- * Shows what to do if no request was served lately. Whether a request was ever served is read from the ledger, because an ingress counts
- * only from its start.
+ * Shows what to do if no request was served lately. The ledger says whether there ever was a request, because an ingress counts only from
+ * its start.
  */
 export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
   const lastRequest = useApi<{ requests: UsageRequest[] }>('/usage/requests?limit=1');

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 export const overviewSpans = { '1h': '1 h', '24h': '24 h', '7d': '7 d' } as const;
 export type OverviewSpan = keyof typeof overviewSpans;
 
-/** Returns the span in the URL; undefined if the URL names none. The overview then shows the current state. */
+/** Returns the span in the URL; undefined if there is none, so that the overview shows the current state. */
 export function readSpan(search: URLSearchParams): OverviewSpan | undefined {
   const requestedSpan = search.get('span');
   return (Object.keys(overviewSpans) as OverviewSpan[]).find((span) => span === requestedSpan);

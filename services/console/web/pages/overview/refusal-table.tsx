@@ -10,7 +10,7 @@ export function RefusalTable({ refused }: { refused: readonly Refused[] }) {
     <section className="panel">
       <Title order={2}>Refused</Title>
       <Text size="xs" c="dimmed" mb="sm">
-        Requests that no worker was given, by reason. <Link href="/usage">Usage</Link> shows more.
+        Requests that were refused before a worker got them, by reason. <Link href="/usage">Usage</Link> shows more.
       </Text>
       <Table aria-label="Refused requests">
         <Table.Thead>

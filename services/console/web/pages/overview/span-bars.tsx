@@ -4,7 +4,7 @@ import { formatClock, formatCount, formatDateTime } from '../../parts/format.ts'
 
 const height = 100;
 
-/** Shows a bar for each step, with the number of requests and of failed requests. A bar shows these numbers when the pointer is on it. */
+/** Shows a bar for each step: its requests and, as a part of them, its failed requests. The tooltip of a bar has the numbers. */
 export function SpanBars({ overview: { times, steps, stepMs, totals } }: { overview: UsageOverview }) {
   const maxRequests = Math.max(1, ...steps.map(({ requests }) => requests));
   const firstTime = times[0] ?? 0;

@@ -8,13 +8,13 @@ import { periodText } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
-import { TopThings } from './top-things.tsx';
+import { TopUsage } from './top-usage.tsx';
 
 const fetchEveryMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 
 /**
- * Shows sums of the requests that began in a span. An administrator sees the requests of everybody, others those of themselves and their
- * teams.
+ * Shows sums of the requests that began in a span. Administrators see everybody's requests. Other people see their own requests and the
+ * requests of their teams.
  */
 export function SpanOverview({ span }: { span: OverviewSpan }) {
   const overviewQuery = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: fetchEveryMs[span] });
@@ -79,17 +79,17 @@ function Sums({ overview }: { overview: UsageOverview }) {
         <SpanBars overview={overview} />
       </section>
       <div className="halves">
-        <TopThings
+        <TopUsage
           title="Top models"
-          things={models}
-          linkOf={({ id }) => `/requests?model=${encodeURIComponent(id)}&span=${span}`}
+          items={models}
+          buildLink={({ id }) => `/requests?model=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopThings
+        <TopUsage
           title="Top keys"
-          things={keys}
-          linkOf={({ id }) => `/requests?key=${encodeURIComponent(id)}&span=${span}`}
+          items={keys}
+          buildLink={({ id }) => `/requests?key=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopThings title="Top workers" things={workers} />
+        <TopUsage title="Top workers" items={workers} />
       </div>
     </Stack>
   );

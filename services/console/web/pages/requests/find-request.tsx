@@ -17,7 +17,7 @@ export function FindRequest() {
       <Group gap="xs" wrap="nowrap">
         <TextInput
           aria-label="Request id"
-          placeholder="Request id, as req_…"
+          placeholder="Request id, such as req_…"
           autoComplete="off"
           spellCheck={false}
           value={id}

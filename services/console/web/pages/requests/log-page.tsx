@@ -16,7 +16,7 @@ import { useRequestLog } from './use-request-log.ts';
 export function LogPage() {
   const [search, setSearch] = useSearchParams();
   const text = search.toString();
-  // The span ends at the time at which the person chose it. Later requests are added.
+  // The span is counted back from the time at which the person chose it. Later requests are added.
   const query = useMemo(() => readRequestQuery(new URLSearchParams(text), Date.now()), [text]);
   const [isPaused, setPaused] = useState(false);
   const log = useRequestLog(query.apiQuery, isPaused);
@@ -56,7 +56,7 @@ export function LogPage() {
                 <Link href="/playground">playground</Link>.
               </>
             ) : (
-              'None is as the filters say. Remove a filter, or choose a longer time.'
+              'No request matches the filters. Remove a filter, or choose a longer time.'
             )}
           </Empty>
         </section>

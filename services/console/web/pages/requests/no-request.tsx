@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 const dayMs = 86_400_000;
 
 /**
- * Shows what is known of a request that is not in the ledger. If it was refused, it may be among the stored samples of refused requests.
+ * Shown for a request that is not in the ledger. Shows the request if it is among the stored samples of refused requests.
  */
 export function NoRequest({ id }: { id: string }) {
   const tomorrow = Math.ceil(Date.now() / dayMs) * dayMs;
@@ -42,8 +42,8 @@ function UnknownRequest() {
     <section className="panel">
       <Empty title="No request with this id">
         A request appears here a second after its end, for its owner and administrators, as long as the ledger keeps it.
-        Of the requests that were refused before any worker was given them, a few are kept, and all are counted under{' '}
-        <Link href="/usage">Usage</Link>.
+        Requests that were refused before a worker received them are counted under <Link href="/usage">Usage</Link>, and
+        samples of them are kept.
       </Empty>
     </section>
   );

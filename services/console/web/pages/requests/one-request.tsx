@@ -9,7 +9,7 @@ import { FindRequest } from './find-request.tsx';
 import { NoRequest } from './no-request.tsx';
 import { RecordedRequest } from './recorded-request.tsx';
 
-/** Shows the requests with one id. There are several requests if the client repeats ids, or if the request has several turns. */
+/** Shows the requests with an id. Several requests have the same id if the client repeats ids, or if a request has several turns. */
 export function OneRequest({ id }: { id: string }) {
   const requestQuery = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
   return (

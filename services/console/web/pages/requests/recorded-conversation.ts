@@ -1,23 +1,23 @@
 export interface RecordedPart {
-  /** The role in the words of the format: `system`, `user`, `assistant`, `tool`. */
+  /** The role as the format names it, such as `system`, `user`, `assistant` or `tool`. */
   role: string;
   text: string;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A page shows at most this many parts one by one. */
+/** Maximum number of parts that are shown separately. */
 const maxParts = 2_000;
 
-/** JSON is read if it has at most this many levels. No client sends more levels, and thousands overflow the stack. */
+/** Maximum nesting depth of JSON to parse. No client sends deeper JSON, and thousands of levels would overflow the stack. */
 const maxLevels = 64;
 
-/** JSON of at most this many characters is shown indented. */
+/** Maximum number of characters of JSON to show indented. */
 const maxIndentedCharacters = 10_000;
 
 /**
  * Returns the parts of the conversation in a recorded request of any format, in their order. Content other than text, such as a tool call,
- * is shown as JSON. Returns undefined for a body in no known format, a cut body, or a body with thousands of parts.
+ * is shown as JSON. Returns undefined for a body of an unknown format, a cut body, or a body with more than 2,000 parts.
  */
 export function readRequestParts(body: string): RecordedPart[] | undefined {
   const request = readObject(parseJson(body));
@@ -35,10 +35,10 @@ export function readRequestParts(body: string): RecordedPart[] | undefined {
   return parts.length === 0 || parts.length > maxParts ? undefined : [...systemParts, ...parts];
 }
 
-/** Returns the parts of a recorded answer, whole or streamed; undefined as in `readRequestParts`. */
+/** Returns the parts of a recorded answer, streamed or not. Returns undefined in the same cases as `readRequestParts`. */
 export function readAnswerParts(answer: string): RecordedPart[] | undefined {
-  const whole = readObject(parseJson(answer));
-  const parts = whole ? readWholeParts(whole) : readStreamedParts(readEvents(answer));
+  const object = readObject(parseJson(answer));
+  const parts = object ? readWholeParts(object) : readStreamedParts(readEvents(answer));
   return parts.length === 0 || parts.length > maxParts ? undefined : parts;
 }
 
@@ -76,14 +76,14 @@ function readStreamedParts(events: readonly JsonObject[]): RecordedPart[] {
     }
     if (event['error']) return [...toAssistantParts(text), ...readWholeParts(event)];
   }
-  return [...toAssistantParts(text), ...[...calls.values()].map((each) => ({ role: 'tool call', text: each }))];
+  return [...toAssistantParts(text), ...[...calls.values()].map((call) => ({ role: 'tool call', text: call }))];
 }
 
 function toAssistantParts(text: string): RecordedPart[] {
   return text === '' ? [] : [{ role: 'assistant', text }];
 }
 
-/** Returns the data of those events that are JSON. */
+/** Returns the data of all events with JSON data. */
 function readEvents(answer: string): JsonObject[] {
   const data = answer.split('\n').filter((line) => line.startsWith('data:'));
   return data.map((line) => readObject(parseJson(line.slice('data:'.length)))).filter((event) => event !== undefined);
@@ -93,13 +93,13 @@ function toPart(value: unknown): RecordedPart {
   const item = readObject(value);
   if (!item) return { role: 'user', text: toText(value) };
   const { role, type, content, text, tool_calls: calls } = item;
-  const name = [role, type].find((each) => typeof each === 'string') ?? 'user';
+  const name = [role, type].find((value) => typeof value === 'string') ?? 'user';
   const body = content ?? text;
   if (body === undefined || body === null) return { role: name, text: toText(calls ?? item) };
   return { role: name, text: [toText(body), ...(calls === undefined ? [] : [toText(calls)])].join('\n') };
 }
 
-/** Returns text as it is, blocks of text joined, and everything else as JSON. */
+/** Returns text unchanged, joins blocks of text, and converts everything else to JSON. */
 function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return toJson(value);
@@ -130,12 +130,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns how deep objects and arrays of a JSON text are nested. */
+/** Returns the nesting depth of objects and arrays in a JSON text. */
 function countLevels(text: string): number {
   let [level, deepest, isInString] = [0, 0, false];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (isInString && character === '\\') at += 1;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (isInString && character === '\\') index += 1;
     else if (character === '"') isInString = !isInString;
     else if (isInString) continue;
     else if (character === '[' || character === '{') deepest = Math.max(deepest, (level += 1));

@@ -8,7 +8,7 @@ import { formatDateTime } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { readAnswerParts, readRequestParts, type RecordedPart } from './recorded-conversation.ts';
 
-/** Shows the conversation of a recorded request when the person clicks for it. Shows nothing for a request that was not recorded. */
+/** Shows the recordings of a request, each with a button that shows the conversation. Shows nothing if the request was not recorded. */
 export function RecordedRequest({ id }: { id: string }) {
   const { data: page } = useApi<{ data: Recording[] }>(`/recordings?limit=10&request=${encodeURIComponent(id)}`);
   return page?.data.map((recording) => <RecordingPanel key={recording.storedAs} recording={recording} />);
@@ -16,7 +16,7 @@ export function RecordedRequest({ id }: { id: string }) {
 
 function RecordingPanel({ recording }: { recording: Recording }) {
   const { id, storedAs, recordedBy, expiresAt } = recording;
-  const [isShown, show] = useState(false);
+  const [isShown, setShown] = useState(false);
   const [recordingToDelete, setRecordingToDelete] = useState<Recording>();
   const path = `/recordings/${encodeURIComponent(id)}?storedAs=${encodeURIComponent(storedAs)}`;
   const deleteRecording = useChange(() => callApi('DELETE', path), ['/recordings']);
@@ -29,7 +29,7 @@ function RecordingPanel({ recording }: { recording: Recording }) {
           </Title>
           <Group gap="xs">
             {isShown ? null : (
-              <Button variant="default" onClick={() => show(true)}>
+              <Button variant="default" onClick={() => setShown(true)}>
                 Show conversation
               </Button>
             )}
@@ -51,7 +51,7 @@ function RecordingPanel({ recording }: { recording: Recording }) {
         input={recordingToDelete}
         onClose={() => setRecordingToDelete(undefined)}
       >
-        Prompt and answer are removed at once. What the ledger knows of the request stays.
+        Prompt and answer are removed at once. The ledger keeps its record of the request.
       </Confirm>
     </section>
   );
@@ -88,7 +88,7 @@ function Content({ path }: { path: string }) {
 
 interface RecordedBodyProps {
   label: string;
-  /** Undefined: the raw text is shown. */
+  /** Parts of the conversation; undefined to show the raw text. */
   parts: readonly RecordedPart[] | undefined;
   body: string;
   isCut: boolean;

@@ -29,7 +29,7 @@ export function toRowId({ id, at, cursor }: UsageRequest): string {
   return cursor ?? `${id} ${at}`;
 }
 
-/* The cells are plain elements, because a log has hundreds of them, and renders them again with each new request. */
+/* The cells are plain elements, because a log renders hundreds of cells again with each new request. */
 
 function ModelCell({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (

@@ -87,7 +87,7 @@ interface ChoiceProps {
 
 function Choice({ name, value, data, onChange, onOpen }: ChoiceProps) {
   const label = requestFilters[name];
-  const isKnown = value === undefined || data.some((each) => each.value === value);
+  const isKnown = value === undefined || data.some((choice) => choice.value === value);
   return (
     <Select
       aria-label={label}
@@ -121,7 +121,7 @@ function UsedChoice({
     enabled: isOpened || (choice.value !== undefined && name !== 'model'),
   });
   const usedGroups = (report.data?.groups ?? []).filter(({ id }) => id !== '');
-  const isNamedOnce = (label: string): boolean => usedGroups.filter((each) => each.name === label).length === 1;
+  const isNamedOnce = (label: string): boolean => usedGroups.filter((group) => group.name === label).length === 1;
   const data = usedGroups.map(({ id, name: label }) => ({
     value: id,
     label: isNamedOnce(label) ? label : `${label} (${id})`,

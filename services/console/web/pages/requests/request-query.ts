@@ -1,6 +1,6 @@
 import { computeNamedPeriod, type NamedPeriod } from '#shared/accounts/periods.ts';
 
-/** The labels of the filters of single requests, by the name that the filter has in the URL and in the API. */
+/** Labels of the filters for requests, by the name of the filter in the URL and in the API. */
 export const requestFilters = {
   model: 'Model',
   key: 'Key',
@@ -28,13 +28,13 @@ export interface RequestQuery {
   span: LogSpan | undefined;
   /** The beginning of the span, in ms since 1970. */
   spanStart: number | undefined;
-  /** An exact span that the link from another page has set, in ms since 1970. */
+  /** An exact span, set by a link from another page, in ms since 1970. */
   exactSpan: { from: number; to: number } | undefined;
   /** The API's query string for these filters and this span. */
   apiQuery: string;
 }
 
-/** Reads the URL's query of the log, and ignores invalid parts. */
+/** Reads the filters and the span of the log from the query of its URL. Ignores invalid values. */
 export function readRequestQuery(search: URLSearchParams, now: number): RequestQuery {
   const filters: RequestQuery['filters'] = {};
   for (const name of requestFilterNames) {
@@ -42,7 +42,7 @@ export function readRequestQuery(search: URLSearchParams, now: number): RequestQ
     if (value !== null && value !== '') filters[name] = value;
   }
   const requestedSpan = search.get('span');
-  const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === requestedSpan);
+  const span = (Object.keys(logSpans) as LogSpan[]).find((name) => name === requestedSpan);
   const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
   const exactSpan = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
   const spanStart = span && !exactSpan ? computeNamedPeriod(span, now).from : undefined;

@@ -1,6 +1,6 @@
 import type { UsageRequest } from '../../../contract/usage.ts';
 
-/** A stage of a request's course, in milliseconds since the request began. */
+/** A stage of a request. Times are milliseconds since the request began. */
 export interface Stage {
   /** `offered` ends when the worker has shown that it took the offer. */
   name: 'waiting' | 'offered' | 'working' | 'answering';
@@ -16,7 +16,7 @@ export interface TimelineRow {
 }
 
 /**
- * Returns a row for each attempt of a request, and one row for the wait after the last attempt. A record without attempts gives one row
+ * Returns a row for each attempt of a request, and a row for a wait after the last attempt. For a record without attempts, returns one row
  * with the known times.
  */
 export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): TimelineRow[] {
@@ -52,18 +52,18 @@ interface AttemptTimes {
 function toStages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: AttemptTimes): Stage[] {
   const takenMs = offered ? (begunMs ?? endMs) : givenMs;
   const answerStartMs = firstMs ?? endMs;
-  const all: Stage[] = [
+  const stages: Stage[] = [
     { name: 'waiting', from: waitMs, to: givenMs },
     { name: 'offered', from: givenMs, to: Math.min(takenMs, answerStartMs) },
     { name: 'working', from: Math.min(takenMs, answerStartMs), to: answerStartMs },
     { name: 'answering', from: answerStartMs, to: endMs },
   ];
-  return all.filter(({ name, from, to }) => to > from || name === 'waiting');
+  return stages.filter(({ name, from, to }) => to > from || name === 'waiting');
 }
 
-/** Returns the output tokens per second while the answer streamed; undefined for an answer that came as a whole. */
+/** Returns the output tokens per second while the answer streamed; undefined if the answer was not streamed. */
 export function computeTokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
   const ms = firstTokenMs === undefined ? 0 : totalMs - firstTokenMs;
-  // Less than 10 ms of streaming means that the answer came as a whole.
+  // If less than 10 ms passed after the first token, the answer was not streamed.
   return ms < 10 || completionTokens === 0 ? undefined : Math.round((completionTokens / ms) * 10_000) / 10;
 }

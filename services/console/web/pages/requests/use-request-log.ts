@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 
-/** This many requests are fetched at once. When new requests come, the log is cut to this many. */
+/** Number of requests to fetch at once, and maximum length of the log after new requests are added. */
 const pageSize = 40;
 
 /** Milliseconds between two fetches of new requests. */
 const fetchEveryMs = 1_000;
 
-/** At most this many empty pages are fetched one after another. Empty pages occur when a filter matches few requests. */
+/** Maximum number of empty pages to fetch in a row. Pages can be empty if a filter matches few requests. */
 const maxEmptyPages = 20;
 
 export interface RequestLog {
@@ -22,9 +22,9 @@ export interface RequestLog {
 
 interface ShownLog {
   requests: UsageRequest[] | undefined;
-  /** The cursor after which newer requests begin. */
+  /** Cursor after which newer requests begin. */
   newest: string | undefined;
-  /** The cursor from which earlier requests go on; undefined if there are none. */
+  /** Cursor from which earlier requests continue; undefined if there are none. */
   next: string | undefined;
   error: ApiFailure | undefined;
 }
@@ -32,7 +32,7 @@ interface ShownLog {
 const emptyLog: ShownLog = { requests: undefined, newest: undefined, next: undefined, error: undefined };
 
 /**
- * Fetches the requests that match a query. Goes on to fetch new requests unless the log is paused or the page is hidden.
+ * Fetches the requests that match a query. Keeps fetching new requests unless the log is paused or the page is hidden.
  * @param query the API's query string
  */
 export function useRequestLog(query: string, isPaused: boolean): RequestLog {
@@ -84,7 +84,7 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
   const showEarlier = (): void => {
     setLoadingEarlier(true);
     const show = (changeLog: (previousLog: ShownLog) => ShownLog): void => {
-      // The answer is dropped if the query has changed meanwhile.
+      // If the query has changed in the meantime, the answer is dropped.
       if (currentQuery.current !== query) return;
       latestLog.current = changeLog(latestLog.current);
       setShownLog({ ...latestLog.current, forQuery: query });
@@ -116,8 +116,8 @@ function toFirstLog({ requests, newest, next }: RequestPage): ShownLog {
 }
 
 /**
- * Puts new requests before the shown requests. If there is more than a page of new requests, the shown requests are dropped, and can be
- * loaded again as earlier requests.
+ * Puts new requests before the shown requests. If there is more than a page of new requests, drops the shown requests. They can be loaded
+ * again as earlier requests.
  */
 function joinLogs(page: RequestPage, previousLog: ShownLog): ShownLog {
   if (page.next !== undefined) return toFirstLog(page);
@@ -139,8 +139,8 @@ function fetchPage(
 }
 
 /**
- * Fetches pages from a cursor on, and returns the first page that contains a request. A page is empty if the router has read many requests
- * without a match.
+ * Fetches pages from a cursor on, and returns the first page that contains a request, or the last of 20 empty pages. A page is empty if the
+ * router has read many requests without a match.
  */
 async function fetchNonEmptyPage(
   baseQuery: string,

@@ -10,7 +10,7 @@ import { TimeBar } from './time-bar.tsx';
 
 const fetchEveryMs = 15_000;
 
-/** Shows the sums of an owner's agent sessions in the days that are kept. Without a filter, it shows the sums of each team. */
+/** Shows the sums of an owner's stored agent sessions. Without a filter, shows the sums of each team. */
 export function OwnerSums({ filter }: { filter: string }) {
   const { data = [] } = useApi<AgentSessionSums[]>(`/agent-sessions/sums?${filter}`, { everyMs: fetchEveryMs });
   const [firstSums] = data;

@@ -16,12 +16,12 @@ export function formatCacheHits({
   return promptTokens === 0 ? '–' : `${Math.round((cachedTokens / promptTokens) * 100)} %`;
 }
 
-/** Returns the models of an agent session, each once, the highest cost first. */
+/** Lists the names of an agent session's models, without duplicates. The API sorts the models by cost, highest first. */
 export function listModelNames({ models }: Pick<AgentSession, 'models'>): string {
   return [...new Set(models.map(({ model }) => model || 'others'))].join(', ') || '–';
 }
 
-/** Shortens an id to its beginning and its end, which distinguish the ids on a page. */
+/** Shortens an id to its beginning and its end, which are enough to tell the ids on a page apart. */
 export function shortenId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 6)}…${id.slice(-6)}`;
 }

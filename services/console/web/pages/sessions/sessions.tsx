@@ -19,10 +19,10 @@ const fetchEveryMs = 2_000;
 /** Milliseconds between two fetches while no turn runs. */
 const fetchIdleEveryMs = 3_000;
 
-/** The number of agent sessions that are shown at first, and that each click adds. */
+/** Number of agent sessions that are shown at first, and that each click adds. */
 const pageSize = 50;
 
-/** At most this many agent sessions are shown. */
+/** Maximum number of agent sessions to show. */
 const maxSessions = 500;
 
 /** The choice that shows all agent sessions that the person may see. */

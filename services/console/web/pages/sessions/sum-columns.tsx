@@ -3,7 +3,7 @@ import type { Column } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { formatCacheHits } from './session-figures.ts';
 
-/** Returns the columns for sums of turns, for a table of any rows with such sums. */
+/** Creates the columns that show sums of turns, for a table of any rows with such sums. */
 export function createSumColumns<Row>(readSums: (row: Row) => SessionModel['sums']) {
   const turns: Column<Row> = {
     label: 'Turns',

@@ -17,7 +17,7 @@ const parts = [
 
 export interface TimeBarProps {
   time: TimeParts;
-  /** The milliseconds that the whole width stands for; absent: the sum of the time. */
+  /** Milliseconds that the full width represents. Default: the sum of the parts. */
   widthMs?: number;
 }
 
@@ -51,7 +51,7 @@ export function TimeLegend({ time }: { time: TimeParts }) {
   );
 }
 
-/** Returns the parts of the time in words, for example `tools 742 ms, queue 3 ms, model 1.2 s`. */
+/** Describes the parts of the time, for example `tools 742 ms, queue 3 ms, model 1.2 s`. */
 export function describeTime({ toolMs, queueMs, modelMs }: TimeParts): string {
   const tools = toolMs === undefined ? [] : [`tools ${formatDuration(toolMs)}`];
   return [...tools, `queue ${formatDuration(queueMs)}`, `model ${formatDuration(modelMs)}`].join(', ');

@@ -11,10 +11,10 @@ import { RequestFacts } from '../usage/request-facts.tsx';
 import { nameAgent } from './session-figures.ts';
 import { TimeBar, type TimeParts } from './time-bar.tsx';
 
-/** The number of turns that are shown at first, and that each click adds. */
+/** Number of turns that are shown at first, and that each click adds. */
 const pageSize = 50;
 
-/** The router keeps at most this many turns of an agent session. */
+/** Maximum number of turns of an agent session that the router keeps. */
 const maxKeptTurns = 500;
 
 export interface TurnListProps {
@@ -22,7 +22,7 @@ export interface TurnListProps {
   everyMs: number;
 }
 
-/** Lists the running turns of an agent session and then the finished turns, each newest first. */
+/** Lists the running turns of an agent session, then its finished turns. Both lists begin with the newest turn. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
   const [turnToShow, setTurnToShow] = useState<UsageRequest>();
@@ -112,7 +112,7 @@ function FinishedTurns({
         },
         {
           label: 'Where the time went',
-          render: (turn) => <TimeCell turn={turn} longest={longestMs} />,
+          render: (turn) => <TimeCell turn={turn} longestMs={longestMs} />,
           sortBy: (turn) => sumTime(splitTime(turn)),
           search: ({ turn }) => turn?.tools?.longest.map(({ name }) => name).join(' ') ?? '',
         },
@@ -199,7 +199,7 @@ function ModelCell({ turn: { asked, model, rule, outcome, code } }: { turn: Usag
   );
 }
 
-function TimeCell({ turn, longest: longestMs }: { turn: UsageRequest; longest: number }) {
+function TimeCell({ turn, longestMs }: { turn: UsageRequest; longestMs: number }) {
   const time = splitTime(turn);
   const tools = turn.turn?.tools?.longest.map(({ name, ms }) => `${name} ${formatDuration(ms)}`).join(', ');
   return (

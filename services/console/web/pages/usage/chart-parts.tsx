@@ -9,7 +9,9 @@ interface ChartPartsProps {
   format: (value: number) => string;
 }
 
-/** Shows the numbers of one bar with their sum. Colours mark the groups; the text has the page's own colour, so that it can be read. */
+/**
+ * Shows the numbers of one bar and their sum. Coloured marks identify the groups. The text has the page's text colour, to stay readable.
+ */
 export function ChartTooltip({ title, parts, format }: ChartPartsProps & { title: string }) {
   const shownParts = parts.filter(({ value }) => value > 0).toReversed();
   const total = parts.reduce((sum, { value }) => sum + value, 0);

@@ -1,8 +1,8 @@
 import type { MeasuredTotals } from './usage-query.ts';
 
 /**
- * The colours of the largest groups; all other groups share `otherColour`. Colour-blind people can distinguish these colours (Okabe and
- * Ito).
+ * The colours of the largest groups. All other groups share `otherColour`. Colour-blind people can distinguish the colours (palette of
+ * Okabe and Ito).
  */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
 export const otherColour = '#868e96';
@@ -25,11 +25,11 @@ export function toSeries({ groups, times }: ChartData, computeValue: (sums: Meas
   const groupsBySize = groups
     .toSorted((a, b) => computeValue(b.totals) - computeValue(a.totals))
     .filter(({ totals }) => computeValue(totals) > 0);
-  const largestSeries = groupsBySize.slice(0, colours.length).map(({ id, name, steps }, place) => ({
+  const largestSeries = groupsBySize.slice(0, colours.length).map(({ id, name, steps }, index) => ({
     // The group's own id may contain dots, which the chart would read as a path.
-    id: `group${place}`,
+    id: `group${index}`,
     label: name || id || 'none',
-    colour: colours[place] ?? otherColour,
+    colour: colours[index] ?? otherColour,
     values: steps.map(computeValue),
   }));
   const otherGroups = groupsBySize.slice(colours.length);

@@ -2,7 +2,7 @@ import { getTimeZone } from '../../parts/time-zone.ts';
 
 export type Step = 'hour' | 'day' | 'month';
 
-// The ledger's days and months are those of UTC, wherever the browser is. An hour is the same hour everywhere.
+// The ledger's days and months are days and months in UTC. Only hours can be shown in another time zone.
 const dayFormat = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
 const hourOptions: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: 'numeric' };
@@ -11,7 +11,7 @@ const hourFormats = {
   utc: new Intl.DateTimeFormat(undefined, { ...hourOptions, timeZone: 'UTC' }),
 };
 
-/** Returns the name of the step that starts at a time. Hours are in the chosen time zone, days and months in UTC. */
+/** Formats the step that starts at a time. Hours are in the chosen time zone, days and months in UTC. */
 export function formatStep(step: Step, at: number): string {
   switch (step) {
     case 'hour':
@@ -23,7 +23,7 @@ export function formatStep(step: Step, at: number): string {
   }
 }
 
-/** Returns what one bar stands for, for example `each day, in UTC`. */
+/** Describes the steps of a chart, for example `each day, in UTC`. */
 export function describeStep(step: Step): string {
   return step === 'hour' ? 'each hour' : `each ${step}, in UTC`;
 }

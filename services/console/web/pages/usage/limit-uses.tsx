@@ -8,7 +8,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { describeUsedAmount, describeLimitName, computeUsedShare, sortByTightestLimit } from './limit-words.ts';
 
-/** This many keys, people and teams are shown at first: those with a limit of which the largest share is used. */
+/** Number of keys, people and teams that are shown at first: those that have used the largest share of one of their limits. */
 const shownAtFirst = 3;
 
 const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [

@@ -7,8 +7,8 @@ export function describeLimitName(name: string): string {
 }
 
 /**
- * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so the amount may have fractions. A value
- * below the limit is never rounded up to the limit.
+ * Describes the used amount, for example `2.2 of 3`. The use of a limit per minute decreases steadily, so the amount may have fractions. An
+ * amount below the limit is never rounded up to the limit.
  */
 export function describeUsedAmount(name: string, used: number, limit: number): string {
   const isMoney = name.startsWith('cost');
@@ -19,16 +19,16 @@ export function describeUsedAmount(name: string, used: number, limit: number): s
   return `${format(roundedUse)} of ${format(limit)}`;
 }
 
-/** Returns the used share of the tightest limit: 0 if nothing is used, 1 if all of the limit is. */
+/** Returns the used share of the tightest limit: 0 if nothing is used, 1 if the limit is used up. */
 export function computeUsedShare({ limits }: LimitUse): number {
   return Math.max(...limits.map(({ used, limit }) => used / limit));
 }
 
-/** Returns the parties with limits, by the used share of their tightest limit, the largest first. */
+/** Returns the parties with limits, sorted by the used share of their tightest limit, largest share first. */
 export function sortByTightestLimit(uses: readonly LimitUse[]): LimitUse[] {
   return uses
     .filter(({ limits }) => limits.length > 0)
     .map((use) => ({ use, share: computeUsedShare(use) }))
-    .sort((one, other) => other.share - one.share || one.use.name.localeCompare(other.use.name))
+    .sort((a, b) => b.share - a.share || a.use.name.localeCompare(b.use.name))
     .map(({ use }) => use);
 }

@@ -4,7 +4,7 @@ import type { Step } from './format-step.ts';
 
 export interface PlotData extends ChartData {
   step: Step;
-  /** What the title of the chart names after 'by', for example `Model` or `Hour`. */
+  /** The word after 'by' in the title of the chart, for example `Model` or `Hour`. */
   titleBy: string;
 }
 

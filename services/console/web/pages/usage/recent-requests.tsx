@@ -12,10 +12,10 @@ import { outcomeLabels, requestColumns, toRowId } from '../requests/request-colu
 import { RequestFacts } from './request-facts.tsx';
 
 /**
- * Lists single requests of a span, newest first, each with its details.
- * @param asked the API's query string, with the span and the filters
+ * Lists the requests of a span, newest first, each with its details.
+ * @param baseQuery the API's query string, with the span and the filters
  */
-export function RecentRequests({ asked: baseQuery }: { asked: string }) {
+export function RecentRequests({ baseQuery }: { baseQuery: string }) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const [purpose, setPurpose] = useState<string | null>(null);
   const [requestToShow, setRequestToShow] = useState<UsageRequest>();

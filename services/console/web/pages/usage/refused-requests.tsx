@@ -7,12 +7,12 @@ import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts
 import { Loaded } from '../../parts/loaded.tsx';
 import { nameSender } from './name-sender.ts';
 
-/** At most this many keys are named for one reason. The requests of all other keys are added up. */
+/** Maximum number of keys to name for one reason. The requests of all other keys are added up. */
 const maxNamedSenders = 3;
 
 type Group = RefusalReport['groups'][number];
 
-/** Shows the requests that were refused before a worker got them, with their number by reason, and some of the newest requests. */
+/** Shows the number of requests that were refused before a worker got them, by reason, and some of the newest of these requests. */
 export function RefusedRequests({ query }: { query: string }) {
   const report = useApi<RefusalReport>(`/usage/refusals?${query}`, { everyMs: 10_000 });
   return (
@@ -62,7 +62,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-/** Lists a few of the newest refused requests with their ids, which the logs contain too. */
+/** Lists a few of the newest refused requests with their ids, which also appear in the logs. */
 function Samples({ samples }: { samples: readonly RefusalSample[] }) {
   return (
     <>

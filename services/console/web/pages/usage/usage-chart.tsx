@@ -5,7 +5,7 @@ import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
 import { otherColour, toSeries, type ChartData } from './chart-series.ts';
 import type { MeasuredTotals } from './usage-query.ts';
 
-// No other code of the page imports what this file imports, so that the code of the chart, or of the page, can be fetched again alone.
+// Only this file imports the chart library, so that a browser can fetch the code of the chart and the code of the page separately.
 
 export interface UsageChartProps {
   report: ChartData;

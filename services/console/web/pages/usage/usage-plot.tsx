@@ -19,20 +19,20 @@ interface UsagePlotProps {
 }
 
 /**
- * The chart of a report. A single day is shown by hours if the ledger keeps hours for its groups, which may be models, keys, teams or
- * people. If the ledger keeps no such hours, and there are no filters, the hours of all requests together are shown.
+ * Shows the chart of a report. For a single day, the chart has a bar for each hour, by group if the ledger keeps hours for these groups. If
+ * not, and if there are no filters, the chart shows the hours of all requests together.
  */
 export function UsagePlot({ report, query }: UsagePlotProps) {
-  if (query.hoursQuery !== undefined) return <GroupHours hours={query.hoursQuery} report={report} query={query} />;
+  if (query.hoursQuery !== undefined) return <GroupHours hoursQuery={query.hoursQuery} report={report} query={query} />;
   if (query.span === '1d' && Object.keys(query.filters).length === 0) return <AllHours report={report} query={query} />;
   return <Plot plot={{ ...report, titleBy: groupLabels[query.by] }} query={query} />;
 }
 
-function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }) {
-  const { data, error } = useApi<UsageHours>(`/usage/hours?${hours}`, { everyMs: 10_000 });
+function GroupHours({ hoursQuery, report, query }: UsagePlotProps & { hoursQuery: string }) {
+  const { data, error } = useApi<UsageHours>(`/usage/hours?${hoursQuery}`, { everyMs: 10_000 });
   if (!data && !error) return <Loading what="the chart" />;
   const titleBy = groupLabels[query.by];
-  // The last hours of the day have not begun.
+  // The last hours of the day are still in the future.
   const plot: PlotData = data
     ? removeFutureSteps({ ...data, step: 'hour', titleBy: `${titleBy} and hour` })
     : { ...report, titleBy };

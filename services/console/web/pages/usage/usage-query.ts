@@ -47,13 +47,13 @@ export interface UsageQuery {
   reportQuery: string;
   /** The API's query string for an export. */
   exportQuery: string;
-  /** The query string for refused requests, which have no model, tier and purpose. */
+  /** The query string for refused requests, which cannot be filtered by model, tier or purpose. */
   refusedQuery: string;
   /** The query string for the hours of a single day by group; undefined if such hours are not kept. */
   hoursQuery: string | undefined;
 }
 
-/** Reads the URL's query of the page, and ignores invalid parts. */
+/** Reads the choices of the page from the query of its URL. Ignores invalid values. */
 export function readUsageQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
   const span = findValue(Object.keys(usageSpans) as Span[], search.get('span')) ?? '7d';
   const by = findValue(filterNames, search.get('by')) ?? 'model';
@@ -84,7 +84,7 @@ export function readUsageQuery(search: URLSearchParams, now = Date.now()): Usage
   };
 }
 
-/** Returns whether hours are kept for a group and these filters. The hours of models are those of all keys together. */
+/** Whether the ledger keeps hours for a group and these filters. Hours by model are kept only for all keys together. */
 function hasHours(by: UsageGroup, filters: UsageQuery['filters']): boolean {
   const { key: _key, team: _team, user: _user, ...others } = filters;
   if (by === 'model') return Object.keys(filters).length === 0;

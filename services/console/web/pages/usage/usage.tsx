@@ -38,7 +38,7 @@ export function Usage() {
       <LoadedReport key={JSON.stringify([query.by, query.filters])} query={query} onQuery={changeQuery} />
       <Stack gap="xs">
         <Title order={2}>Recent requests</Title>
-        <RecentRequests asked={query.exportQuery} />
+        <RecentRequests baseQuery={query.exportQuery} />
       </Stack>
       <RefusedRequests query={query.refusedQuery} />
     </Page>
@@ -110,19 +110,19 @@ function FilterButton({ group, id, onRemove }: { group: UsageGroup; id: string; 
 }
 
 /**
- * Shows the report. While the report of another span loads, the last report stays visible, but never a report of other groups, people or
- * keys.
+ * Shows the report. While a report of another span loads, the previous report stays visible. A report of other groups or with other filters
+ * never stays visible.
  */
 function LoadedReport({ query, onQuery }: UsageChoicesProps) {
   const report = useApi<UsageReport>(`/usage?${query.reportQuery}`, { everyMs: 10_000 });
   return (
     <Loaded query={report} contentName="the usage">
-      {(found) => (
+      {(loadedReport) => (
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            Requests that began {periodText(found)}
+            Requests that began {periodText(loadedReport)}
           </Text>
-          <Report report={found} query={query} set={onQuery} />
+          <Report report={loadedReport} query={query} onQuery={onQuery} />
         </Stack>
       )}
     </Loaded>
@@ -132,11 +132,11 @@ function LoadedReport({ query, onQuery }: UsageChoicesProps) {
 function Report({
   report,
   query,
-  set: onQuery,
+  onQuery,
 }: {
   report: UsageReport;
   query: UsageQuery;
-  set: UsageChoicesProps['onQuery'];
+  onQuery: UsageChoicesProps['onQuery'];
 }) {
   if (report.totals.requests === 0) {
     return (

@@ -4,7 +4,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** Returns the name of a filter's value. The URL of the page contains the value's id, which stays the same when the name changes. */
+/** Returns the display name of a filter's value. The URL of the page contains the id, because names can change. */
 export function useFilterName(group: UsageGroup, id: string): string {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
@@ -13,7 +13,7 @@ export function useFilterName(group: UsageGroup, id: string): string {
   const nameQuery = useApi<{ name: string }>(path ?? '', { enabled: path !== undefined });
   if (knownName !== undefined) return knownName;
   if (path === undefined) return id;
-  // Shows a placeholder for a moment, rather than an id.
+  // While the name loads, a placeholder is shown instead of the id.
   if (nameQuery.data) return nameQuery.data.name;
   return nameQuery.error ? (group === 'user' ? `deleted person ${id.slice(0, 4)}` : id) : '…';
 

@@ -11,7 +11,7 @@ import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
 import { NewCredential } from './new-credential.tsx';
 
-/** The labels of the days for which a credential can be valid. Without days, a credential is valid until it is revoked. */
+/** Labels of the periods for which a credential can be valid, by number of days. An empty number stands for no end. */
 const spanLabels = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
 interface NewWorker extends WorkerSetup {
@@ -22,8 +22,7 @@ interface NewWorker extends WorkerSetup {
 const emptyWorker: NewWorker = { ...emptyWorkerSetup, name: '', span: '90' };
 
 /**
- * Makes a credential for a worker, shows the credential once with the command that starts the worker, and waits until the worker has
- * joined.
+ * Creates a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined.
  */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [newWorker, setNewWorker] = useState(emptyWorker);

@@ -13,7 +13,7 @@ import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
 import { folderCommand } from './join-command.ts';
 
-/** Shows administrators how to add workers, with credentials that are made here or on the command line. */
+/** Shows administrators how to add workers, with credentials that they create here or on the command line. */
 export const Credentials = memo(function Credentials() {
   const routerFacts = useApi<RouterFacts>('/about');
   return (
@@ -37,7 +37,10 @@ function AddByCommand() {
   );
 }
 
-/** Without credentials, NATS admits whoever knows its address. The address is in the folder of a router that `npm start` has started. */
+/**
+ * Shows how to add a worker to a router without credentials. The address of NATS, with its password, is in the folder of a router that
+ * `npm start` has started.
+ */
 function AddInFolder() {
   const elsewhere = (
     <Text size="sm" c="dimmed" mt="xs">
@@ -71,7 +74,7 @@ function AddInTerminal({ code, children, below }: { code: string; children: Reac
   );
 }
 
-/** Lists every worker credential that was ever made, each with a button that revokes it. */
+/** Lists all worker credentials that were ever created. Valid credentials have a button that revokes them. */
 function CredentialList() {
   const credentials = useApi<WorkerCredential[]>('/worker-credentials');
   const [isAdding, setAdding] = useState(false);
@@ -108,15 +111,15 @@ function CredentialList() {
         </Alert>
       )}
       <Loaded query={credentials} contentName="the credentials">
-        {(all) =>
-          all.length === 0 ? (
+        {(list) =>
+          list.length === 0 ? (
             <Text size="sm" c="dimmed" className="panel">
               No credentials yet. With one, a worker joins from any network that reaches NATS.
             </Text>
           ) : (
             <DataList
               label="Credentials"
-              rows={all.toSorted((one, other) => other.issuedAt - one.issuedAt)}
+              rows={list.toSorted((a, b) => b.issuedAt - a.issuedAt)}
               idOf={({ name, issuedAt }) => `${name}.${issuedAt}`}
               columns={[
                 {

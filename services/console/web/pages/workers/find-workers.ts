@@ -7,7 +7,7 @@ export interface WorkerSearch {
   state: ShownState | undefined;
 }
 
-/** `drained`: the worker drains and has no request left. */
+/** The state that the page shows. `drained`: the worker is draining and has no request left. */
 export type ShownState = WorkerState | 'drained';
 
 export const emptySearch: WorkerSearch = { text: '', tier: undefined, state: undefined };

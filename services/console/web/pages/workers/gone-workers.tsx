@@ -9,11 +9,12 @@ import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { findGoneWorkers, type WorkerSearch } from './find-workers.ts';
 import { stateLabels } from './worker-state.tsx';
 
-const everyMs = 60_000;
+/** Milliseconds between two fetches. */
+const fetchEveryMs = 60_000;
 
 const whyLabels: Record<GoneWorker['why'], { word: string; color: string; sentence: string }> = {
   drained: { word: 'Left after a drain', color: 'gray', sentence: 'Its last request was over.' },
-  left: { word: 'Left', color: 'yellow', sentence: 'It said good-bye without a drain.' },
+  left: { word: 'Left', color: 'yellow', sentence: 'It disconnected without a drain.' },
   restarted: { word: 'Restarted', color: 'gray', sentence: 'Another process took its place.' },
   lost: { word: 'Lost', color: 'red', sentence: 'No heartbeat came for 3.3 s.' },
 };
@@ -33,17 +34,17 @@ const columns: readonly [Column<GoneWorker>, ...Column<GoneWorker>[]] = [
 ];
 
 export const GoneWorkers = memo(function GoneWorkers({ search }: { search: WorkerSearch }) {
-  const goneWorkers = useApi<GoneWorker[]>('/workers/gone', { everyMs });
+  const goneWorkers = useApi<GoneWorker[]>('/workers/gone', { everyMs: fetchEveryMs });
   return (
     <Stack gap="xs">
       <Title order={2}>Gone within a day</Title>
       <Loaded query={goneWorkers} contentName="the workers that are gone">
-        {(all) => {
-          const foundWorkers = findGoneWorkers(all, search);
+        {(list) => {
+          const foundWorkers = findGoneWorkers(list, search);
           if (foundWorkers.length === 0) {
             return (
               <Text size="sm" c="dimmed" className="panel">
-                {all.length === 0
+                {list.length === 0
                   ? 'No worker has left or was lost, as far as the ingress that answers this page has seen since its start.'
                   : 'None of the gone workers passes the filters.'}
               </Text>
@@ -71,10 +72,11 @@ export function useRefreshGone(workers: readonly LiveWorkerFacts[] | undefined):
   useEffect(() => {
     if (!workers) return;
     const joins = new Map(workers.map(({ id, joinedAt }) => [id, joinedAt]));
-    const hasOneGone = [...previousJoins.current].some(([id, joinedAt]) => joins.get(id) !== joinedAt);
-    const hasOneReturned = workers.some(({ id }) => !previousJoins.current.has(id)) && previousJoins.current.size > 0;
+    const hasWorkerGone = [...previousJoins.current].some(([id, joinedAt]) => joins.get(id) !== joinedAt);
+    const hasWorkerReturned =
+      workers.some(({ id }) => !previousJoins.current.has(id)) && previousJoins.current.size > 0;
     previousJoins.current = joins;
-    if (hasOneGone || hasOneReturned) void refreshAnswers(['/workers/gone']);
+    if (hasWorkerGone || hasWorkerReturned) void refreshAnswers(['/workers/gone']);
   }, [workers]);
 }
 
@@ -122,8 +124,8 @@ function TimeCell({ at }: { at: number }) {
 
 function WhyCell({ worker: { why, jobs, state, reason } }: { worker: GoneWorker }) {
   const { word, color, sentence } = whyLabels[why];
-  const isOdd = state === 'failing' || state === 'ejected' || state === 'paused' || state === 'incompatible';
-  const stateText = isOdd
+  const hadProblem = state === 'failing' || state === 'ejected' || state === 'paused' || state === 'incompatible';
+  const stateText = hadProblem
     ? ` It was ${stateLabels[state].word.toLowerCase()} before${reason === undefined ? '' : `: ${reason}`}.`
     : '';
   const requestsText = jobs === 0 ? '' : ` It had ${jobs === 1 ? 'one request' : `${jobs} requests`}.`;

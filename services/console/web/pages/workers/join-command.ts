@@ -1,8 +1,9 @@
 import type { Tier } from '#shared/core/tier.ts';
 import { quoteForShell } from '../../formats/to-curl-command.ts';
 
-/** The kinds of command-line agents and the providers that a worker supports, by their names in its settings. */
+/** The kinds of command-line agents that a worker supports, as `CLI_KIND` names them. */
 export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
+/** The providers that a worker supports, as `PROVIDER` names them. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -22,20 +23,21 @@ export const providerNames = [
   'custom',
 ] as const;
 
-/** The engine, command-line agent, provider or tools behind a worker, in the terms of its settings. */
+/** The upstream or the tools of a worker, as a person enters them. */
 export interface WorkerSetup {
   tier: Tier;
   engineUrl: string;
   cli: (typeof cliKinds)[number];
-  /** Separated by commas. */
+  /** Names of models, separated by commas. */
   cliModels: string;
   /** The program with its arguments. Used only for the kind `command`. */
   cliCommand: string;
   provider: (typeof providerNames)[number];
   /** The provider's URL. Used only for the provider `custom`. */
   providerUrl: string;
-  /** A folder with tools, and a file with MCP servers; empty for none. */
+  /** Folder with tools; empty for none. */
   toolsFolder: string;
+  /** File with MCP servers; empty for none. */
   mcpFile: string;
 }
 
@@ -51,7 +53,7 @@ export const emptyWorkerSetup: WorkerSetup = {
   mcpFile: '',
 };
 
-/** Returns the variables that configure a worker, for the start of its command, for example `ENGINE_URL=http://127.0.0.1:8000`. */
+/** Formats the variables that configure a worker as the beginning of a command, for example `ENGINE_URL=http://127.0.0.1:8000`. */
 export function formatVariables(setup: WorkerSetup): string {
   return Object.entries(listSettings(setup))
     .filter(([, value]) => value !== '')
@@ -76,12 +78,12 @@ function listSettings(setup: WorkerSetup): Record<string, string> {
   }
 }
 
-/** Returns the addresses of NATS in a command that starts a worker; empty if it names none. */
+/** Returns the addresses of NATS in a command that starts a worker; empty if the command contains none. */
 export function findNats(command: string): string {
   return / --nats (\S+)/.exec(command)?.[1] ?? '';
 }
 
-/** Starts a worker without a credential, in the folder of a router that `npm start` has started. */
+/** Command that starts a worker without a credential, in the folder of a router that `npm start` has started. */
 export const folderCommand = 'ENGINE_URL=http://127.0.0.1:8000 npx rtr worker gpu';
 
 export interface WorkerStart {
@@ -92,20 +94,20 @@ export interface WorkerStart {
   nats: string;
 }
 
-/** Returns the command that starts the worker. The command is to be run in the folder with the credential's file. */
+/** Creates the command that starts the worker. The command must run in the folder that contains the credential file. */
 export function createStartCommand({ command, setup, nats }: WorkerStart): string {
   const commandWithNats = command.replace(/ --nats \S+/, () => ` --nats ${quoteForShell(nats)}`);
   const variables = formatVariables(setup);
   return variables === '' ? commandWithNats : `${variables} ${commandWithNats}`;
 }
 
-/** Returns a command for a POSIX shell that writes the file of the credential, readable only by its owner, and starts the worker. */
+/** Creates a command for a POSIX shell that writes the credential file, readable only by its owner, and starts the worker. */
 export function createJoinCommand(start: WorkerStart, file: { name: string; text: string }): string {
-  const writeFile = `(umask 077; cat > ${quoteForShell(file.name)}) <<'END'\n${file.text.trimEnd()}\nEND`;
-  return `${writeFile}\n${createStartCommand(start)}`;
+  const writeCommand = `(umask 077; cat > ${quoteForShell(file.name)}) <<'END'\n${file.text.trimEnd()}\nEND`;
+  return `${writeCommand}\n${createStartCommand(start)}`;
 }
 
-/** Returns the command that checks whether the machine reaches NATS with the credential. */
+/** Creates the command that checks whether the machine reaches NATS with the credential. */
 export function createCheckCommand({ command, nats }: Pick<WorkerStart, 'command' | 'nats'>, tier: Tier): string {
   const credentials = / --credentials (\S+)/.exec(command)?.[1] ?? '';
   return `npx rtr doctor --nats ${quoteForShell(nats)} --credentials ${credentials} --role ${tier}`;

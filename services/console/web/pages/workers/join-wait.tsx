@@ -14,7 +14,8 @@ export interface JoinWaitProps {
 }
 
 /**
- * Waits until a worker with a new credential joins, and shows what it serves. If no worker has joined after a minute, shows what to check.
+ * Waits until a worker with a new credential joins, and shows what the worker serves. If none has joined after a minute, shows what to
+ * check.
  */
 export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
   const { workers = [] } = useLive();
@@ -42,7 +43,7 @@ export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
             <Loader size="xs" aria-hidden="true" />
             <Text size="sm">Waiting for the worker. It appears here within a second of joining.</Text>
           </Group>
-          {showsHints ? <WhatToCheck check={checkCommand} /> : null}
+          {showsHints ? <WhatToCheck checkCommand={checkCommand} /> : null}
         </Stack>
       )}
     </div>
@@ -72,10 +73,10 @@ function JoinedWorker({ worker: { id, models, tools, state, reason } }: { worker
 
 function explainProblem(state: LiveWorkerFacts['state'], reason: string | undefined): string {
   if (state === 'incompatible') return 'Its release is too far from the router’s: install the router’s release there.';
-  return `The worker’s log says why${reason === undefined ? '' : ` (${reason})`}: check what it was told to serve.`;
+  return `The worker’s log says why${reason === undefined ? '' : ` (${reason})`}: check its settings.`;
 }
 
-function WhatToCheck({ check: checkCommand }: { check: string }) {
+function WhatToCheck({ checkCommand }: { checkCommand: string }) {
   return (
     <Alert title="No worker has joined for a minute" variant="outline" color="yellow" styles={textColor}>
       <Text size="sm">Check on that machine:</Text>

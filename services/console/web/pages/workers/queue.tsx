@@ -5,7 +5,7 @@ import { DataList } from '../../parts/data-list.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 
-/** Shows the waiting requests by lane, and those that no worker can serve right now. */
+/** Shows the number of waiting requests by lane, and of requests that no worker can serve now. */
 export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
   if (lanes.length === 0) {
     return (

@@ -5,13 +5,13 @@ import { formatAgo, formatExact } from '../../parts/format.ts';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
 /*
- * The cells of the list of workers. Parts of the list render again each second. Cells of unchanged workers do not render again, and the
- * changing cells consist of plain elements.
+ * The cells of the list of workers. Parts of the list render again each second. To keep this cheap, cells of unchanged workers are
+ * memoized, and the other cells consist of plain elements.
  */
 
 export const TierCell = memo(TierMark);
 
-export const NameCell = memo(function Name({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
+export const NameCell = memo(function NameCell({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
   return (
     <>
       <div className="worker-name break">{id}</div>
@@ -22,7 +22,7 @@ export const NameCell = memo(function Name({ worker: { id, host, pool } }: { wor
 
 const maxShownNames = 3;
 
-export const ServesCell = memo(function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
+export const ServesCell = memo(function ServesCell({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
   const names = models.length > 0 ? models : tools;
   if (names.length === 0) return 'nothing yet';
   const hiddenCount = names.length - maxShownNames;
@@ -58,7 +58,7 @@ export interface DrainButtonProps {
   onToggleDrain: (id: string) => void;
 }
 
-export const DrainButton = memo(function SteerButton({ id, isDraining, isLoading, onToggleDrain }: DrainButtonProps) {
+export const DrainButton = memo(function DrainButton({ id, isDraining, isLoading, onToggleDrain }: DrainButtonProps) {
   const word = isDraining ? 'Undrain' : 'Drain';
   return (
     <Button

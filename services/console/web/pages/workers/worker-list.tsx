@@ -59,7 +59,7 @@ export const WorkerList = memo(function WorkerList({ workers }: { workers: reado
   const { mutate } = changeDrain;
   const onToggleDrain = useCallback(
     (id: string): void => {
-      const worker = latestWorkers.current.find((each) => each.id === id);
+      const worker = latestWorkers.current.find((candidate) => candidate.id === id);
       if (worker?.state === 'draining') mutate({ id, command: 'undrain' });
       else if (worker?.lastFor) setDrainToConfirm({ id, command: 'drain', lastFor: worker.lastFor });
       else mutate({ id, command: 'drain' });

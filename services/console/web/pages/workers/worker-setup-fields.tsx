@@ -22,7 +22,7 @@ export function WorkerSetupFields({ setup, onChange }: WorkerSetupFieldsProps) {
       return renderText(
         'engineUrl',
         'Address of the engine',
-        'The address at which that machine reaches the engine: vLLM, SGLang, llama.cpp, Ollama, LM Studio, or any other of the OpenAI format',
+        'The address at which that machine reaches the engine: vLLM, SGLang, llama.cpp, Ollama, LM Studio, or any other engine with an OpenAI-compatible API',
       );
     case 'cli':
       return (

@@ -49,7 +49,7 @@ export function WorkerStateCell({ worker }: { worker: LiveWorkerFacts }) {
   );
 }
 
-/** Returns what nobody serves without the worker, for example `the last for 2 models`. */
+/** Describes what no other worker serves, for example `the last for 2 models`. */
 function describeLastFor({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
   const servedCount = lastFor.filter((name) => models.includes(name)).length;
   const parts = [

@@ -39,7 +39,7 @@ function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]
       <section className="panel">
         <Empty title="No worker is connected">
           Start a worker on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
-          second. See <Code>docs/configuration.md</Code>, for a worker in another network{' '}
+          second. See <Code>docs/configuration.md</Code> or, for a worker in another network,{' '}
           <Code>docs/operations.md</Code>.
         </Empty>
       </section>

@@ -74,14 +74,13 @@ export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: 
   let indexes = index.rows.map((_, place) => place);
   if (searchWords.length > 0)
     indexes = indexes.filter((place) => searchWords.every((word) => words[place]?.includes(word)));
-  if (values)
-    indexes.sort((one, other) => compareValues(values[one], values[other], sorting.isDescending) || one - other);
+  if (values) indexes.sort((a, b) => compareValues(values[a], values[b], sorting.isDescending) || a - b);
   return indexes.flatMap((place) => index.rows.slice(place, place + 1));
 }
 
-function compareValues(one: SortValue, other: SortValue, isDescending: boolean): number {
-  if (one === other) return 0;
-  if (one === undefined) return 1;
-  if (other === undefined) return -1;
-  return one < other === isDescending ? 1 : -1;
+function compareValues(a: SortValue, b: SortValue, isDescending: boolean): number {
+  if (a === b) return 0;
+  if (a === undefined) return 1;
+  if (b === undefined) return -1;
+  return a < b === isDescending ? 1 : -1;
 }

@@ -44,7 +44,7 @@ export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, acti
   );
 }) as <Row>(props: RowsProps<Row>) => ReactNode;
 
-/** A table whose head and actions stay visible while it scrolls. */
+/** A table with a head and actions that stay visible while it scrolls. */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
   /** The first click sorts by the column, the second reverses the order, and the third restores the list's own order. */

@@ -9,9 +9,9 @@ import { programNames, programs } from '../programs/programs.mjs';
 import { replaceFile } from '../store/replace-file.mjs';
 
 /**
- * Prints the settings that a program needs for the router, or writes them into the program's file. Warns of other settings of the program
- * that override these.
- * @param {string} name
+ * Prints the settings with which a program uses the router, or writes them into the program's settings file. Warns about existing settings
+ * that override them.
+ * @param {string} name name of the program, such as `claude`
  * @param {{ router: string | undefined, writes: boolean, shell: string | undefined }} options
  */
 export async function printSettings(name, { router, writes, shell }) {
@@ -19,15 +19,15 @@ export async function printSettings(name, { router, writes, shell }) {
   if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
   const signIn = await ensureFreshSignIn(findRouter(router));
   const tokenCommand = [...findOwnCommand(), 'token', '--router', signIn.router];
-  const { text, file, merge, overrides } = await program({ signIn, tokenCommand, shell });
+  const { text, file, merge, findOverrides } = await program({ signIn, tokenCommand, shell });
   const before = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const warn = () => {
-    for (const sentence of overrides?.(before ?? '') ?? []) process.stderr.write(`Warning: ${sentence}\n`);
+    for (const sentence of findOverrides?.(before ?? '') ?? []) process.stderr.write(`Warning: ${sentence}\n`);
   };
   if (!writes) {
     process.stdout.write(`${text}\n`);
     if (file !== undefined)
-      process.stderr.write(`This belongs into ${file}. To have it written: rtr env ${name} --write\n`);
+      process.stderr.write(`These settings belong in ${file}. To write them there: rtr env ${name} --write\n`);
     return warn();
   }
   if (file === undefined || merge === undefined) {
@@ -40,15 +40,15 @@ export async function printSettings(name, { router, writes, shell }) {
   }
   const backup = before === undefined ? undefined : backUp(file);
   mkdirSync(dirname(file), { recursive: true });
-  // A symbolic link stays a link, because some people keep their settings in a repository.
+  // A symbolic link is not replaced, because some people keep their settings in a repository.
   const target = before === undefined ? file : realpathSync(file);
   replaceFile(target, after, before === undefined ? 0o600 : statSync(target).mode & 0o777);
-  say(`${file} is written.${backup === undefined ? '' : ` The file as rtr first found it is ${backup}.`}`);
+  say(`${file} is written.${backup === undefined ? '' : ` The original file is kept as ${backup}.`}`);
   warn();
 }
 
 /**
- * Copies a file before rtr changes it for the first time.
+ * Copies a file before rtr changes it for the first time, and returns the path of the copy.
  * @param {string} file
  */
 function backUp(file) {
@@ -57,12 +57,12 @@ function backUp(file) {
   return backup;
 }
 
-/** Returns the words of the command that runs this client: `rtr` if the PATH leads to it, otherwise Node and the file. */
+/** Returns the words of the command that runs this client: `rtr` if the `rtr` on the PATH is this client, otherwise Node and the file. */
 function findOwnCommand() {
   const clientFile = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const found = folders.map((folder) => join(folder, 'rtr')).find((path) => existsSync(path));
-  if (found !== undefined && realpathSync(found) === clientFile) return ['rtr'];
+  const commandOnPath = folders.map((folder) => join(folder, 'rtr')).find((path) => existsSync(path));
+  if (commandOnPath !== undefined && realpathSync(commandOnPath) === clientFile) return ['rtr'];
   return [process.execPath, clientFile];
 }
 

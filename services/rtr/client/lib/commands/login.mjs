@@ -7,7 +7,7 @@ import { RouterUnreachableError } from '../ask.mjs';
 import { discover } from '../discover.mjs';
 import { beginSignIn, requestTokens, OAuthError, revoke } from '../router-api.mjs';
 import { toRouterAddress } from '../router-address.mjs';
-import { fileOf, findSignIn, storeSignIn } from '../store/sign-ins.mjs';
+import { toRouterFile, findSignIn, storeSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
 /** Milliseconds by which each `slow_down` lengthens the wait between polls (RFC 8628, section 3.5). */
@@ -18,16 +18,16 @@ const maxWaitMs = 30_000;
 
 /**
  * Signs in to a router: shows a code, waits until the person approves it, and stores the tokens.
- * @param {string} entered
+ * @param {string} entered address that the person entered
  * @param {{ opensBrowser: boolean }} options
  */
 export async function login(entered, { opensBrowser }) {
   const endpoints = await discover(toRouterAddress(entered));
   const name = `rtr on ${hostname()}`;
-  const start = { name, ...(await beginSignIn(endpoints, name).catch(throwExplained)) };
-  say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
-  if (opensBrowser) openBrowser(start.completePage);
-  const { email, ...tokens } = await waitForApproval(endpoints, start);
+  const begun = { name, ...(await beginSignIn(endpoints, name).catch(throwExplained)) };
+  say(`Open this page and compare the code:\n\n  ${begun.completePage}\n\n  ${begun.userCode}\n`);
+  if (opensBrowser) openBrowser(begun.completePage);
+  const { email, ...tokens } = await waitForApproval(endpoints, begun);
   const { router, token: tokenEndpoint, revocation: revocationEndpoint, apis } = endpoints;
   const signIn = { router, tokenEndpoint, revocationEndpoint, apis, ...tokens };
   const store = await replaceSignIn(signIn);
@@ -37,14 +37,15 @@ export async function login(entered, { opensBrowser }) {
 }
 
 /**
- * Stores a sign-in. An earlier sign-in to this router is replaced, and ended at the router.
+ * Stores a sign-in. Replaces an earlier sign-in to the same router and revokes it at the router.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
+ * @returns where the sign-in is stored
  */
 async function replaceSignIn(signIn) {
   const { router, revocationEndpoint } = signIn;
   const earlier = findSignIn(router);
   const storeNew = async () => storeSignIn(signIn);
-  const store = (await withLock(fileOf(router, 'lock'), storeNew)) ?? (await storeNew());
+  const store = (await withLock(toRouterFile(router, 'lock'), storeNew)) ?? (await storeNew());
   if (earlier && revocationEndpoint !== undefined) {
     // If the router does not answer now, the console still lists the earlier sign-in.
     await revoke(revocationEndpoint, earlier.refreshToken).catch(() => {});
@@ -54,7 +55,7 @@ async function replaceSignIn(signIn) {
 
 /**
  * @param {import('../discover.mjs').Endpoints} endpoints
- * @param {{ name: string } & Awaited<ReturnType<typeof beginSignIn>>} start
+ * @param {{ name: string } & Awaited<ReturnType<typeof beginSignIn>>} begun the result of `beginSignIn`, and the name given to it
  */
 async function waitForApproval(endpoints, { name, deviceCode, expiresMs, intervalMs }) {
   const deadline = performance.now() + expiresMs;
@@ -90,7 +91,7 @@ function throwExplained(error) {
 
 /**
  * Opens a page in the person's browser, if this machine has a screen.
- * @param {string} page page of the router, as `normalizeAddress` spells it
+ * @param {string} page URL of a page of the router, normalized by `normalizeAddress`
  */
 function openBrowser(page) {
   const { DISPLAY, WAYLAND_DISPLAY } = environment;

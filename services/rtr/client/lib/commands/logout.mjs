@@ -1,13 +1,13 @@
 import { RouterUnreachableError } from '../ask.mjs';
 import { findRouter } from '../find-router.mjs';
 import { OAuthError, revoke } from '../router-api.mjs';
-import { fileOf, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
+import { toRouterFile, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
 /**
- * Signs out at the router if it can be reached, and in any case on this machine.
- * @param {string | undefined} entered
- * @returns {Promise<number>} 1 when the router could not be reached
+ * Revokes the sign-in at the router if the router can be reached. Always deletes the sign-in from this machine.
+ * @param {string | undefined} entered address that the person entered
+ * @returns {Promise<number>} exit code: 1 if the sign-in could not be revoked at the router
  */
 export async function logout(entered) {
   const { router, revocationEndpoint, refreshToken } = readSignIn(findRouter(entered));
@@ -18,18 +18,18 @@ export async function logout(entered) {
     if (!(error instanceof RouterUnreachableError) && !(error instanceof OAuthError)) throw error;
     reason = error.message;
   }
-  const forget = async () => deleteSignIn(router);
-  // The lock is waited for, because another process may be storing new tokens.
-  const isDone = await withLock(fileOf(router, 'lock'), async () => {
-    await forget();
+  const deleteStored = async () => deleteSignIn(router);
+  // Another process may be storing new tokens, so deletion waits for the lock.
+  const isDone = await withLock(toRouterFile(router, 'lock'), async () => {
+    await deleteStored();
     return true;
   });
-  if (!isDone) await forget();
+  if (!isDone) await deleteStored();
   if (reason === undefined) {
     process.stdout.write(`You are signed out of ${router}.\n`);
     return 0;
   }
-  process.stderr.write(`Your tokens are deleted here, but the router was not told. ${reason}\n`);
+  process.stderr.write(`Your tokens are deleted here, but they are not revoked at the router. ${reason}\n`);
   process.stderr.write('Sign this program out in the console, under Account.\n');
   return 1;
 }

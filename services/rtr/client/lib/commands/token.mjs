@@ -2,8 +2,8 @@ import { findRouter } from '../find-router.mjs';
 import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 
 /**
- * Prints an access token, and nothing else.
- * @param {string | undefined} router
+ * Prints only an access token.
+ * @param {string | undefined} router address that the person entered
  */
 export async function printToken(router) {
   const { accessToken } = await ensureFreshSignIn(findRouter(router));

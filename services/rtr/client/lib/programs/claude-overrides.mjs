@@ -2,7 +2,7 @@ import { environment } from '../environment.mjs';
 
 const tokenPhrase = 'the token of your sign-in';
 
-/** Variables that take precedence over `apiKeyHelper` and the base URL in Claude Code, and their effect (2.1.332). */
+/** Variables that take precedence over `apiKeyHelper` and the base URL in Claude Code (2.1.332), and the effect of each. */
 const overrides = {
   ANTHROPIC_AUTH_TOKEN: `Claude Code sends it to the router in place of ${tokenPhrase}`,
   ANTHROPIC_API_KEY: `Claude Code sends it to the router, and may use it in place of ${tokenPhrase}`,
@@ -12,9 +12,9 @@ const overrides = {
 };
 
 /**
- * Returns sentences about the person's settings that override those of the router in Claude Code.
- * @param {string} file
- * @param {string} content
+ * Returns a warning for each variable that overrides the router's settings in Claude Code.
+ * @param {string} file path of the settings file, for the warnings
+ * @param {string} content content of the settings file
  * @returns {string[]}
  */
 export function findClaudeOverrides(file, content) {
@@ -26,7 +26,7 @@ export function findClaudeOverrides(file, content) {
     if (/^(?:|0|false|no|off)$/i.test(value)) return [];
     return isInFile
       ? [`${name} is in the \`env\` of ${file}: ${effect}. Remove it there.`]
-      : [`${name} is set in this shell: ${effect}. Unset it, also where your shell sets it when it starts.`];
+      : [`${name} is set in this shell: ${effect}. Unset it here, and in the file in which your shell sets it.`];
   });
 }
 

@@ -9,24 +9,24 @@ import { isModelName } from './model-ids.mjs';
 import { quoteShellWord } from './shell-word.mjs';
 
 /**
- * Milliseconds after which Claude Code requests a token again. It also requests a token after a 401. An access token is valid for 15
+ * Milliseconds after which Claude Code requests a new token. It also requests a token after a 401. An access token is valid for 15
  * minutes.
  */
 const helperTtlMs = 300_000;
 
 /**
- * Variables that the router may set. They name the models behind Claude Code's aliases, the texts that it shows for these models, and the
- * size of the context window. Two of the variables are switches.
+ * Variables that the router may set. They name the models behind Claude Code's aliases, the texts that Claude Code shows for these models,
+ * and the size of the context window. Two of the variables are switches.
  */
 const admittedNames =
   /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
 
 /**
- * Claude Code: `apiKeyHelper` prints the token, and the router names further variables for Claude Code's environment.
+ * Creates the settings of Claude Code: `apiKeyHelper` prints the token. The router adds further environment variables.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
-export async function claude({ signIn, tokenCommand }) {
+export async function createClaudeSettings({ signIn, tokenCommand }) {
   const base = requireApiAddress(signIn, 'anthropic');
   const managed = await getJson(`${base}/managed/settings`, signIn.accessToken);
   const settings = {
@@ -42,13 +42,13 @@ export async function claude({ signIn, tokenCommand }) {
     text: JSON.stringify(settings, undefined, 2),
     file,
     merge: (before) => mergeJson(file, before, settings),
-    overrides: (content) => findClaudeOverrides(file, content),
+    findOverrides: (content) => findClaudeOverrides(file, content),
   };
 }
 
 /**
- * Returns the variables of the router's answer that the router may set. Any other variable could make Claude Code run a program, or send
- * the token to another address.
+ * Returns the variables in the router's answer that the router may set. Other variables could make Claude Code run a program, or send the
+ * token to another address.
  * @param {unknown} managed
  * @returns {Record<string, string>}
  */

@@ -8,12 +8,12 @@ import { readModelIds } from './model-ids.mjs';
 import { toPlainName, findText, parseTomlLines } from './toml-lines.mjs';
 
 /**
- * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays if the router
- * serves it.
+ * Creates the settings of Codex (0.169): a model provider with an `auth.command` that prints the token. Keeps the model that the person has
+ * chosen if the router serves it, and otherwise sets `auto`.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
-export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
+export async function createCodexSettings({ signIn, tokenCommand: [command = '', ...args] }) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const servedModels = readModelIds(await getJson(`${base}/models`, signIn.accessToken));
   const tables = {
@@ -31,13 +31,13 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
     const model = chosen !== undefined && servedModels.includes(chosen) ? chosen : 'auto';
     return mergeToml(before, { model, model_provider: 'rtr' }, tables);
   };
-  return { text: merge('').trimEnd(), file, merge, overrides: (content) => findOverrides(file, content) };
+  return { text: merge('').trimEnd(), file, merge, findOverrides: (content) => findOverrides(file, content) };
 }
 
 /**
  * Returns a warning if the active profile has a provider of its own.
- * @param {string} file
- * @param {string} content
+ * @param {string} file path of the settings file, for the warning
+ * @param {string} content content of the settings file
  */
 function findOverrides(file, content) {
   const lines = parseTomlLines(content);

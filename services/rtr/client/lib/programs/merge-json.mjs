@@ -1,10 +1,11 @@
 import { ClientError } from '../client-error.mjs';
 
 /**
- * Returns a JSON file with some of its values replaced and everything else unchanged.
- * @param {string} path path for the error
- * @param {string} before
- * @param {Record<string, unknown>} values objects are merged, everything else is replaced
+ * Returns the text of a JSON file with some values replaced and all other values unchanged.
+ * @param {string} path path of the file, for the error
+ * @param {string} before text of the file
+ * @param {Record<string, unknown>} values objects are merged into the file's objects, other values replace the file's values
+ * @throws {ClientError} for a text that is not a JSON object
  */
 export function mergeJson(path, before, values) {
   const indent = /^(?:[ \t]+)(?=")/m.exec(before)?.[0] ?? '  ';
@@ -19,12 +20,14 @@ export function mergeJson(path, before, values) {
 function readObject(path, text) {
   if (text.trim() === '') return {};
   try {
-    const read = JSON.parse(text);
-    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read;
+    const value = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
     // The parser's message is not shown, because it quotes the file.
   }
-  throw new ClientError(`${path} is no JSON that rtr can change. Without --write, rtr prints what belongs into it.`);
+  throw new ClientError(
+    `${path} is not a JSON object, so rtr cannot change it. Without --write, rtr prints the settings.`,
+  );
 }
 
 /**
@@ -35,8 +38,8 @@ function readObject(path, text) {
 function mergeValues(before, values) {
   const result = { ...before };
   for (const [name, value] of Object.entries(values)) {
-    const old = result[name];
-    result[name] = isObject(value) && isObject(old) ? mergeValues(old, value) : value;
+    const current = result[name];
+    result[name] = isObject(value) && isObject(current) ? mergeValues(current, value) : value;
   }
   return result;
 }

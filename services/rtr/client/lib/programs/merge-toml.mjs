@@ -4,68 +4,68 @@ import { parseTomlLines } from './toml-lines.mjs';
 /** @typedef {Record<string, string | number | readonly string[]>} Table */
 
 /**
- * Returns a TOML file in which some values at the top and some tables are replaced. Every other line is unchanged. Comments stay, except
- * those between the values of a replaced table.
- * @param {string} before
- * @param {Table} top values that stand before all tables
+ * Returns the text of a TOML file with some top-level values and some tables replaced, and every other line unchanged. Comments are kept,
+ * except comments between the values of a replaced table.
+ * @param {string} before text of the file
+ * @param {Table} top values before the first table
  * @param {Record<string, Table>} tables tables by name
- * @throws {ClientError} for a file that has one of the tables inside another value
+ * @throws {ClientError} if one of the tables is written as an inline value
  */
 export function mergeToml(before, top, tables) {
-  const end = before.includes('\r\n') ? '\r\n' : '\n';
-  const { kept, comments } = splitLines(before, new Set(Object.keys(top)), Object.keys(tables));
-  const firstTable = kept.findIndex(({ opens }) => opens);
-  const at = firstTable === -1 ? kept.length : firstTable;
-  const texts = kept.map(({ line }) => line);
-  const head = trimLines([...toLines(top, comments), ...texts.slice(0, at)]);
-  const rest = trimLines(texts.slice(at));
+  const lineEnd = before.includes('\r\n') ? '\r\n' : '\n';
+  const { keptLines, comments } = splitLines(before, new Set(Object.keys(top)), Object.keys(tables));
+  const firstTable = keptLines.findIndex(({ opensTable }) => opensTable);
+  const tableStart = firstTable === -1 ? keptLines.length : firstTable;
+  const texts = keptLines.map(({ line }) => line);
+  const head = trimLines([...toLines(top, comments), ...texts.slice(0, tableStart)]);
+  const rest = trimLines(texts.slice(tableStart));
   const ownTables = Object.entries(tables).map(([name, values]) => [`[${name}]`, ...toLines(values)].join('\n'));
-  const whole = `${[head, rest, ...ownTables].filter((text) => text !== '').join('\n\n')}\n`;
-  return end === '\n' ? whole : whole.replaceAll('\n', end);
+  const merged = `${[head, rest, ...ownTables].filter((text) => text !== '').join('\n\n')}\n`;
+  return lineEnd === '\n' ? merged : merged.replaceAll('\n', lineEnd);
 }
 
 /**
- * Returns the lines of a file without the values and tables to replace, and the comments that stood after those values.
+ * Returns the lines of a file without the values and tables to replace, and the comments that followed the removed values.
  * @param {string} text
- * @param {ReadonlySet<string>} top
- * @param {readonly string[]} tables
+ * @param {ReadonlySet<string>} top names of the top-level values to replace
+ * @param {readonly string[]} tables names of the tables to replace
  */
 function splitLines(text, top, tables) {
-  /** @type {{ line: string, opens: boolean }[]} */
-  const kept = [];
+  /** @type {{ line: string, opensTable: boolean }[]} */
+  const keptLines = [];
   /** @type {Record<string, string>} */
   const comments = {};
-  /** @type {{ line: string, opens: boolean }[]} comments at the end of a replaced table, which may be about the table after it */
+  /** @type {{ line: string, opensTable: boolean }[]} comments at the end of a replaced table, which may describe the next table */
   let lastComments = [];
   let isTableDropped = false;
   let isValueDropped = false;
   for (const { line, table, path, value, comment, continues } of parseTomlLines(text)) {
     if (table !== undefined) {
-      kept.push(...lastComments);
+      keptLines.push(...lastComments);
       lastComments = [];
       isTableDropped = tables.includes(table);
       isValueDropped = false;
     } else if (!continues) {
       isValueDropped =
-        path !== undefined && (top.has(path) || tables.some((each) => `${path}.`.startsWith(`${each}.`)));
-      if (path !== undefined && !isValueDropped && tables.some((each) => each.startsWith(`${path}.`))) {
+        path !== undefined && (top.has(path) || tables.some((table) => `${path}.`.startsWith(`${table}.`)));
+      if (path !== undefined && !isValueDropped && tables.some((table) => table.startsWith(`${path}.`))) {
         throw new ClientError(
           `The settings file has \`${path}\` as one value, which rtr cannot change. Make it a table.`,
         );
       }
       if (path !== undefined && top.has(path) && comment !== '') comments[path] = comment;
     }
-    const each = { line, opens: table !== undefined };
-    if (!isTableDropped && !isValueDropped) kept.push(each);
+    const entry = { line, opensTable: table !== undefined };
+    if (!isTableDropped && !isValueDropped) keptLines.push(entry);
     else if (value !== '') lastComments = [];
-    else if (isTableDropped && (comment !== '' || lastComments.length > 0)) lastComments.push(each);
+    else if (isTableDropped && (comment !== '' || lastComments.length > 0)) lastComments.push(entry);
   }
-  return { kept: [...kept, ...lastComments], comments };
+  return { keptLines: [...keptLines, ...lastComments], comments };
 }
 
 /**
  * @param {Table} table
- * @param {Record<string, string>} [comments] by name
+ * @param {Record<string, string>} [comments] comments to append, by name of the value
  */
 function toLines(table, comments = {}) {
   return Object.entries(table).map(([name, value]) => {

@@ -1,8 +1,8 @@
-/** Maximum number of characters of a model's name in the settings of a program. */
+/** Maximum number of characters of a model name in the settings of a program. */
 const maxLength = 200;
 
 /**
- * Returns the ids in the router's list of models that are valid names of models.
+ * Returns the ids in the router's list of models that are valid model names.
  * @param {unknown} list
  * @returns {string[]}
  */
@@ -13,7 +13,7 @@ export function readModelIds(list) {
 }
 
 /**
- * Whether a value from the router may stand in the settings of a program. Only a short text of one line may.
+ * Whether a value from the router is safe as a model name in the settings of a program: a text of one line, not too long.
  * @param {unknown} value
  * @returns {value is string}
  */

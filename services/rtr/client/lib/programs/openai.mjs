@@ -3,12 +3,16 @@ import { requireApiAddress } from './require-api-address.mjs';
 import { quoteShellWord } from './shell-word.mjs';
 
 /**
- * Any program that reads the variables of OpenAI's SDKs. A program reads the variables only once. Therefore a program that runs for longer
- * than the token is valid must call `rtr token` itself.
+ * Creates shell commands that set the environment variables of OpenAI's SDKs. A program reads the variables once, at its start. Therefore a
+ * program that runs for longer than the token is valid must call `rtr token` itself.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
-export async function openai({ signIn, tokenCommand, shell = process.platform === 'win32' ? 'powershell' : 'sh' }) {
+export async function createOpenAiSettings({
+  signIn,
+  tokenCommand,
+  shell = process.platform === 'win32' ? 'powershell' : 'sh',
+}) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const command = tokenCommand.map(quoteShellWord).join(' ');
   switch (shell) {
@@ -18,14 +22,14 @@ export async function openai({ signIn, tokenCommand, shell = process.platform ==
       return { text: `set -gx OPENAI_BASE_URL ${quoteShellWord(base)}\nset -gx OPENAI_API_KEY (${command})` };
     case 'powershell':
       return {
-        text: `$env:OPENAI_BASE_URL = ${powerShellWord(base)}\n$env:OPENAI_API_KEY = & ${tokenCommand.map(powerShellWord).join(' ')}`,
+        text: `$env:OPENAI_BASE_URL = ${quotePowerShellWord(base)}\n$env:OPENAI_API_KEY = & ${tokenCommand.map(quotePowerShellWord).join(' ')}`,
       };
     default:
-      throw new ClientError(`rtr does not know the shell ${shell}: sh, fish, powershell`, 2);
+      throw new ClientError(`${shell} is not a supported shell. Supported shells: sh, fish, powershell.`, 2);
   }
 }
 
 /** @param {string} text */
-function powerShellWord(text) {
+function quotePowerShellWord(text) {
   return `'${text.replaceAll("'", "''")}'`;
 }

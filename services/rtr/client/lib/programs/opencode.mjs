@@ -6,11 +6,12 @@ import { requireApiAddress } from './require-api-address.mjs';
 import { readModelIds } from './model-ids.mjs';
 
 /**
- * opencode: a plugin, in a file of its own, that adds the router with its models and sets the token of each request.
+ * Creates the settings of opencode: a plugin, in a file of its own, that adds the router and its models and sets a fresh token for each
+ * request.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
-export async function opencode({ signIn, tokenCommand }) {
+export async function createOpencodeSettings({ signIn, tokenCommand }) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
   const ids = readModelIds(await getJson(`${base}/models`, signIn.accessToken));
   const models = Object.fromEntries(ids.map((id) => [id, { name: id }]));
@@ -20,7 +21,7 @@ export async function opencode({ signIn, tokenCommand }) {
 }
 
 /**
- * Returns the source text of the plugin. opencode loads it as a module of its own, so the text contains everything that it needs.
+ * Returns the source of the plugin. opencode loads the plugin as a separate module, so the source contains everything that it uses.
  * @param {string} base
  * @param {readonly string[]} tokenCommand
  * @param {Record<string, { name: string }>} models

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 
 /**
- * Returns the folder for the client's files, which only this person can open. Creates it if it is missing.
+ * Creates the folder for the client's files if it is missing, and returns its path. Only this person can open the folder.
  * @returns {string}
  */
-export function configFolder() {
-  const folder = join(baseFolder(), 'rtr');
+export function ensureConfigFolder() {
+  const folder = join(findBaseFolder(), 'rtr');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   return folder;
 }
 
-function baseFolder() {
+function findBaseFolder() {
   const { XDG_CONFIG_HOME: xdg, APPDATA: appData } = environment;
   if (process.platform === 'win32' && appData) return appData;
   if (xdg) return xdg;

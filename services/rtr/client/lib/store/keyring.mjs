@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { environment } from '../environment.mjs';
 
-/** Milliseconds after which a silent keyring counts as unusable, because it may be waiting for a person who is not there. */
+/** Milliseconds after which a keyring that does not answer counts as unusable. It may be waiting for a person who is not there. */
 const timeoutMs = 1_000;
 
 const service = 'rtr';
 
 /**
- * A keyring of the system. Secrets travel on standard input and output only, where other processes cannot see them.
+ * A keyring of the system. Secrets are passed only through standard input and output, which other processes cannot read.
  * @typedef {object} Keyring
  * @property {(account: string, secret: string) => boolean} write returns false if the keyring cannot be used
  * @property {(account: string) => string | undefined} read
@@ -26,7 +26,7 @@ const secretService = {
 /** @type {Keyring} The keychain of macOS. */
 const keychain = {
   write: (account, secret) => {
-    // The command is sent on standard input, because other processes can see arguments.
+    // The command goes to standard input, because other processes can read arguments.
     const command = `add-generic-password -U -s ${service} -a ${quote(account)} -w ${quote(secret)}\n`;
     return run('security', ['-i'], command) !== undefined && keychain.read(account) === secret;
   },
@@ -34,10 +34,10 @@ const keychain = {
   remove: (account) => void run('security', ['delete-generic-password', '-s', service, '-a', account]),
 };
 
-/** Returns the keyring of this system; undefined if it has none that programs without a window can use. */
+/** Returns the keyring of this system; undefined if no keyring can be used without a window. */
 export function findKeyring() {
   if (process.platform === 'darwin') return keychain;
-  // A person's desktop session has a message bus; without it, the keyring cannot be reached.
+  // The keyring is reached over the message bus of the person's desktop session.
   const hasBus = Boolean(environment['DBUS_SESSION_BUS_ADDRESS']);
   return process.platform === 'linux' && hasBus ? secretService : undefined;
 }

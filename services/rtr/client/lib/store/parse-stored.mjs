@@ -17,14 +17,14 @@ import { ClientError } from '../client-error.mjs';
  * @typedef {{ default?: string, routers: Record<string, { store: 'keyring' | 'file' }> }} Index
  */
 
-/** Thrown when the content of the client's files is damaged, for instance because a full disk or an editor has left only a part. */
+/** Thrown when stored content is damaged, for instance because a full disk or an editor has cut it off. */
 export class DamagedError extends ClientError {
   /**
-   * @param {string} what
+   * @param {string} content name of the damaged content, for the message
    * @param {string} router its address
    */
-  constructor(what, router) {
-    super(`${what} is damaged. Sign in again, which replaces it: rtr login ${router}`);
+  constructor(content, router) {
+    super(`${content} is damaged. Replace it by signing in again: rtr login ${router}`);
   }
 }
 
@@ -69,7 +69,7 @@ function isIndex(value) {
   return (
     ['string', 'undefined'].includes(typeof router) &&
     isObject(routers) &&
-    Object.values(routers).every((place) => isObject(place) && ['keyring', 'file'].includes(String(place['store'])))
+    Object.values(routers).every((entry) => isObject(entry) && ['keyring', 'file'].includes(String(entry['store'])))
   );
 }
 

@@ -1,18 +1,18 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * Replaces a file as a whole, so that no reader ever sees a part of it.
+ * Replaces a file atomically, so that no reader ever sees a part of it.
  * @param {string} path
  * @param {string} text
- * @param {number} [mode] mode of the file; default: the usual mode of new files
+ * @param {number} [mode] permissions of the file; default: the usual permissions of new files
  */
 export function replaceFile(path, text, mode) {
-  const unfinished = `${path}.${process.pid}.${Date.now()}`;
+  const temporaryPath = `${path}.${process.pid}.${Date.now()}`;
   try {
-    writeFileSync(unfinished, text, { flag: 'wx', flush: true, ...(mode !== undefined && { mode }) });
-    renameSync(unfinished, path);
+    writeFileSync(temporaryPath, text, { flag: 'wx', flush: true, ...(mode !== undefined && { mode }) });
+    renameSync(temporaryPath, path);
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    rmSync(temporaryPath, { force: true });
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClientError } from '../client-error.mjs';
-import { configFolder } from './config-folder.mjs';
+import { ensureConfigFolder } from './config-folder.mjs';
 import { findKeyring } from './keyring.mjs';
 import { DamagedError, parseIndex, parseSignIn } from './parse-stored.mjs';
 import { replaceFile } from './replace-file.mjs';
@@ -12,8 +12,8 @@ import { replaceFile } from './replace-file.mjs';
 /** @typedef {import('./parse-stored.mjs').Index} Index */
 
 /**
- * Stores a sign-in in the keyring of the system or, if that cannot be used, in a file that only this person can read. Replaces a damaged
- * index.
+ * Stores a sign-in in the keyring of the system, or in a file that only this person can read if the keyring cannot be used. Replaces a
+ * damaged index.
  * @param {SignIn} signIn
  * @returns {'keyring' | 'file'} where it is stored
  */
@@ -33,9 +33,8 @@ export function storeSignIn(signIn) {
 }
 
 /**
- * Replaces the stored tokens of a sign-in by refreshed ones. Does not replace the tokens of another sign-in, and does not store a sign-in
- * that has ended. If the stored tokens cannot be read, because the keyring is locked or the file is damaged, they count as the used-up
- * ones.
+ * Replaces the stored tokens of a sign-in with refreshed tokens. Does not replace the tokens of another sign-in, and does not store a
+ * sign-in that has ended. Tokens that cannot be read, because the keyring is locked or the file is damaged, count as the used-up tokens.
  * @param {SignIn} signIn
  * @param {string} usedUp the refresh token that was exchanged for the new tokens
  * @returns {boolean} whether the stored tokens were replaced
@@ -43,49 +42,50 @@ export function storeSignIn(signIn) {
 export function updateSignIn(signIn, usedUp) {
   const { router } = signIn;
   const index = readIndex();
-  const place = index.routers[router];
+  const entry = index.routers[router];
   // The person has signed out in the meantime.
-  if (place === undefined) return false;
-  const stored = readTokens(router, place);
-  if (stored === undefined && place.store === 'file') return false;
+  if (entry === undefined) return false;
+  const stored = readTokens(router, entry);
+  if (stored === undefined && entry.store === 'file') return false;
   const storedSignIn = stored === undefined ? undefined : parseSignIn(stored);
   if (storedSignIn !== undefined && storedSignIn.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
-  if (place.store === 'keyring' && findKeyring()?.write(router, text) === true) return true;
-  // Tokens also move to the file if the keyring is locked now, because the tokens in it are used up.
+  if (entry.store === 'keyring' && findKeyring()?.write(router, text) === true) return true;
+  // If the keyring is locked now, the new tokens go to the file, because the tokens in the keyring are used up.
   replaceFile(tokenFile(router), text, 0o600);
-  if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
+  if (entry.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
   return true;
 }
 
 /**
- * Returns the sign-in to a router, by default to the router that was signed in to last.
- * @param {string} [router]
+ * Returns the sign-in to a router.
+ * @param {string} [router] default: the router of the last sign-in
  * @returns {SignIn}
- * @throws {ClientError} if there is no sign-in, or if it is damaged
+ * @throws {ClientError} if there is no sign-in, or the stored sign-in is damaged
  */
 export function readSignIn(router) {
   const index = readIndex();
-  const wanted = router ?? index.default;
-  if (wanted === undefined)
+  const wantedRouter = router ?? index.default;
+  if (wantedRouter === undefined)
     throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
-  const place = index.routers[wanted];
-  const text = place && readTokens(wanted, place);
+  const entry = index.routers[wantedRouter];
+  const text = entry && readTokens(wantedRouter, entry);
   if (text !== undefined) {
     const signIn = parseSignIn(text);
     if (signIn) return signIn;
-    const what = place?.store === 'keyring' ? `What the keyring has for ${wanted}` : tokenFile(wanted);
-    throw new DamagedError(what, wanted);
+    const damagedContent =
+      entry?.store === 'keyring' ? `The keyring entry for ${wantedRouter}` : tokenFile(wantedRouter);
+    throw new DamagedError(damagedContent, wantedRouter);
   }
   throw new ClientError(
-    place?.store === 'keyring'
-      ? `The keyring does not give out the tokens for ${wanted}. Unlock it, or sign in again with: rtr login ${wanted}`
-      : `You are not signed in to ${wanted}. Sign in with: rtr login ${wanted}`,
+    entry?.store === 'keyring'
+      ? `The keyring does not return the tokens for ${wantedRouter}. Unlock it, or sign in again with: rtr login ${wantedRouter}`
+      : `You are not signed in to ${wantedRouter}. Sign in with: rtr login ${wantedRouter}`,
   );
 }
 
 /**
- * Returns the sign-in to a router; undefined if there is no sign-in, or if it is damaged.
+ * Returns the sign-in to a router; undefined if there is none, or the stored sign-in is damaged.
  * @param {string} router
  * @returns {SignIn | undefined}
  */
@@ -106,28 +106,28 @@ export function listRouters() {
 /** @param {string} router */
 export function deleteSignIn(router) {
   const index = readIndex();
-  // The keyring may have been locked when the tokens moved to the file, so it may still contain old tokens.
+  // The keyring may still contain old tokens, if it was locked when new tokens were stored in the file.
   findKeyring()?.remove(router);
   rmSync(tokenFile(router), { force: true });
   const { [router]: _, ...routers } = index.routers;
-  const [other] = Object.keys(routers);
-  const next = index.default === router ? other : index.default;
+  const [nextRouter] = Object.keys(routers);
+  const next = index.default === router ? nextRouter : index.default;
   writeIndex({ ...(next !== undefined && { default: next }), routers });
 }
 
 /**
- * Returns the path of a file of one router.
+ * Returns the path of a file for one router.
  * @param {string} router
- * @param {string} kind
+ * @param {string} kind end of the file name, such as `lock`
  */
-export function fileOf(router, kind) {
+export function toRouterFile(router, kind) {
   const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
-  return join(configFolder(), `${name}.${kind}`);
+  return join(ensureConfigFolder(), `${name}.${kind}`);
 }
 
 /**
  * @param {string} router
- * @param {Index['routers'][string]} place
+ * @param {Index['routers'][string]} entry
  */
 function readTokens(router, { store }) {
   return store === 'keyring' ? findKeyring()?.read(router) : readText(tokenFile(router));
@@ -135,11 +135,11 @@ function readTokens(router, { store }) {
 
 /** @param {string} router */
 function tokenFile(router) {
-  return fileOf(router, 'tokens.json');
+  return toRouterFile(router, 'tokens.json');
 }
 
 function indexFile() {
-  return join(configFolder(), 'routers.json');
+  return join(ensureConfigFolder(), 'routers.json');
 }
 
 /**
@@ -152,7 +152,7 @@ function readIndex() {
   return index;
 }
 
-/** Returns the index. It is empty if it was never stored, and undefined if it is damaged. */
+/** Returns the index: empty if none was stored yet, undefined if it is damaged. */
 function findIndex() {
   const text = readText(indexFile());
   return text === undefined ? { routers: {} } : parseIndex(text);

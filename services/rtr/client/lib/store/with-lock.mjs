@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds after which a lock counts as abandoned even if its process still runs, because no refresh takes as long. */
+/** Milliseconds after which a lock counts as abandoned even if its process still runs, because no refresh takes that long. */
 const staleMs = 15_000;
 
 /** Maximum milliseconds to wait for a lock. */
@@ -13,9 +13,9 @@ const retryMs = 50;
 const emptyMs = 1_000;
 
 /**
- * Runs a task while no other process runs a task with the same lock. Removes a lock that a killed process has left behind. In the unlikely
- * case that two processes remove the lock at once, both run their tasks. That is harmless, because the router answers two simultaneous
- * refreshes with the same tokens.
+ * Runs a task while no other process runs a task with the same lock. Removes a lock that a killed process has left behind. If two processes
+ * remove that lock at the same time, both run their tasks. This is harmless, because the router answers two simultaneous refreshes with the
+ * same tokens.
  * @template T
  * @param {string} path path of the lock's file
  * @param {() => Promise<T>} task
@@ -58,7 +58,7 @@ function isAbandoned(path) {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // No such process. Any other error comes from a lock that was released in the meantime, or from another user's process.
+    // ESRCH: the process has ended. Other errors mean that the lock was released in the meantime, or that another user holds it.
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
 }

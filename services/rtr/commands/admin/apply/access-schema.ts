@@ -10,22 +10,22 @@ import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { parseDateTime } from '../read-time.ts';
 
-const time = z.string().transform((text, context) => {
-  const found = parseDateTime(text);
-  if (found !== undefined) return found;
-  context.addIssue('must be a date as 2026-11-24, or a time as 2026-11-24T16:05Z');
+const timeSchema = z.string().transform((text, context) => {
+  const time = parseDateTime(text);
+  if (time !== undefined) return time;
+  context.addIssue('must be a date such as 2026-11-24, or a time such as 2026-11-24T16:05Z');
   return z.NEVER;
 });
 
-/** Returns the schema of an object whose fields are items by name. An item without settings may be null. */
-function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
+/** Creates the schema of a map from names to items. An item without settings may be null. */
+function createMapSchema<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
   return z
     .record(
       z.string(),
       z.preprocess((value) => value ?? {}, item),
     )
-    .superRefine((things, context) => {
-      for (const key of Object.keys(things)) {
+    .superRefine((items, context) => {
+      for (const key of Object.keys(items)) {
         const { data, error } = name.safeParse(key);
         if (error) context.addIssue({ code: 'custom', path: [key], message: error.issues[0]?.message ?? '' });
         else if (data !== key)
@@ -40,47 +40,47 @@ const partyFields = {
   ceiling: ceilingSchema.optional(),
 };
 
-const key = z.strictObject({
+const keySchema = z.strictObject({
   class: z.enum(priorityClasses).optional(),
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).nullable().optional(),
   tiers: z.array(z.enum(tiers)).min(1).nullable().optional(),
   tools: keyToolsSchema.nullable().optional(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
-  expiresAt: time.nullable().optional(),
+  expiresAt: timeSchema.nullable().optional(),
 });
-const keys = byName(keyNameSchema, key).optional();
+const keysSchema = createMapSchema(keyNameSchema, keySchema).optional();
 
-const team = z.strictObject({
+const teamSchema = z.strictObject({
   ...partyFields,
   members: z.record(z.string(), z.enum(teamRoles)).optional(),
-  keys,
+  keys: keysSchema,
 });
 
-const person = z.strictObject({
+const personSchema = z.strictObject({
   name: displayNameSchema.optional(),
   role: z.enum(userRoles).optional(),
   blocked: z.boolean().optional(),
   ...partyFields,
-  keys,
+  keys: keysSchema,
 });
 
-const modelName = z.string().regex(modelNamePattern, 'is not the name of a model');
+const modelNameSchema = z.string().regex(modelNamePattern, 'is not the name of a model');
 
-const newMembers = consoleSettingsSchema.shape.newMembers.partial();
+const newMembersSchema = consoleSettingsSchema.shape.newMembers.partial();
 
-/** A file for `rtr apply`. Absent fields stay as they are. */
+/** Schema of a file for `rtr apply`. Absent fields are left unchanged. */
 export const accessSchema = z.strictObject({
   settings: consoleSettingsSchema
     .omit({ newMembers: true })
     .partial()
-    .extend({ newMembers: newMembers.optional() })
+    .extend({ newMembers: newMembersSchema.optional() })
     .optional(),
-  people: byName(emailSchema, person).optional(),
-  teams: byName(displayNameSchema, team).optional(),
-  keys,
-  prices: byName(modelName, modelPriceSchema.partial({ asOf: true })).optional(),
+  people: createMapSchema(emailSchema, personSchema).optional(),
+  teams: createMapSchema(displayNameSchema, teamSchema).optional(),
+  keys: keysSchema,
+  prices: createMapSchema(modelNameSchema, modelPriceSchema.partial({ asOf: true })).optional(),
 });
 
 export type Access = z.output<typeof accessSchema>;
-export type WantedKey = z.output<typeof key>;
+export type WantedKey = z.output<typeof keySchema>;

@@ -9,25 +9,25 @@ import type { Change, ChangeContext } from './change.ts';
  */
 export async function applyChanges(
   changes: readonly Change[],
-  maker: ChangeContext,
+  context: ChangeContext,
   isInterrupted: () => boolean,
   onMade: (change: Change, secret: string | undefined) => Promise<void>,
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {
     if (isInterrupted())
-      throw stoppedError('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
+      throw createStoppedError('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
     let secret: string | undefined;
     try {
-      secret = await change.make(maker);
+      secret = await change.make(context);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      throw stoppedError(`${change.what}: ${error.message}`, changes, index, error);
+      throw createStoppedError(`${change.what}: ${error.message}`, changes, index, error);
     }
     await onMade(change, secret);
   }
 }
 
-function stoppedError(why: string, changes: readonly Change[], index: number, cause: CallError): CallError {
+function createStoppedError(why: string, changes: readonly Change[], index: number, cause: CallError): CallError {
   const sentences = [
     why,
     `Done before: ${listNames(changes.slice(0, index))}.`,

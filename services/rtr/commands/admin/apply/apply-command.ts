@@ -11,7 +11,7 @@ import { toChangeLines, toChangeObject, printSummary } from './print-changes.ts'
 import { mergeAccess } from './merge-access.ts';
 import { readAccess, type AccessFile } from './read-access.ts';
 
-/** Exit code of a dry run that finds something to change. */
+/** Exit code of a dry run if something would change. */
 const wouldChangeCode = 2;
 
 interface ApplyOptions extends AdminOptions {
@@ -21,36 +21,36 @@ interface ApplyOptions extends AdminOptions {
   keysOut?: string;
 }
 
-/** `rtr apply -f access.yaml`: changes teams, people, keys, limits and prices to match a file. */
-export function applyCommand(run: RunAdminCommand): Command {
+/** Creates `rtr apply -f access.yaml`, which changes teams, people, keys, limits, prices and settings to match a file. */
+export function createApplyCommand(run: RunAdminCommand): Command {
   return withAdminOptions(
-    new Command('apply').description('make teams, people, keys, limits, prices and settings what a file says'),
+    new Command('apply').description('change teams, people, keys, limits, prices and settings to match a file'),
   )
     .requiredOption('-f, --file <file>', 'a file (YAML); - for the standard input; repeatable', appendPath)
     .option('--dry-run', 'change nothing, print what would change, and exit with 2 if something would')
     .option(
       '--prune',
-      'also remove members from teams whose members the file lists, and reset prices if it lists prices, unless it lists them',
+      'also remove what the file does not list: members of a team if it lists members of that team, and prices if it lists any',
     )
     .option('--keys-out <file>', 'write the secrets of new keys into this new file, instead of printing them')
     .action((options: ApplyOptions) => run(options, (context) => apply(context, options)));
 }
 
 async function apply(context: AdminContext, { file: paths, dryRun, prune, keysOut }: ApplyOptions): Promise<void> {
-  const { client, print, json, endWith } = context;
+  const { client, print, json, setExitCode } = context;
   const files: AccessFile[] = [];
   for (const path of paths) files.push(readAccess(path, await readText(context, path)));
   const file = mergeAccess(files);
   const present = await readPresent(client, file.access);
   const plan = planAccess(file, present, prune === true);
   if (!json) for (const change of plan.changes) for (const line of toChangeLines(change)) print(line);
-  const reason = await findMissingRight(client, plan.changes);
+  const refusal = await findMissingRight(client, plan.changes);
   if (dryRun) {
     if (json) for (const change of plan.changes) print(JSON.stringify(toChangeObject(change)));
-    if (plan.changes.length > 0) endWith(wouldChangeCode);
-    if (reason !== undefined) print(json ? JSON.stringify({ notPermitted: reason }) : reason);
+    if (plan.changes.length > 0) setExitCode(wouldChangeCode);
+    if (refusal !== undefined) print(json ? JSON.stringify({ notPermitted: refusal }) : refusal);
   } else {
-    requirePermitted(reason);
+    requirePermitted(refusal);
     await makeChanges(context, plan, createChangeContext(context, present), keysOut);
   }
   printSummary(context, plan, dryRun === undefined);
@@ -63,21 +63,21 @@ function appendPath(path: string, before: readonly string[] = []): string[] {
 async function makeChanges(
   { print, json }: AdminContext,
   { changes }: Plan,
-  maker: ChangeContext,
+  changeContext: ChangeContext,
   keysOut: string | undefined,
 ): Promise<void> {
   const hasKeys = changes.some(({ newKey }) => newKey !== undefined);
   const keysFile = keysOut !== undefined && hasKeys ? await KeysFile.create(keysOut) : undefined;
   try {
-    const onMade = async (change: Change, key: string | undefined): Promise<void> => {
+    const onMade = async (change: Change, secret: string | undefined): Promise<void> => {
       const { newKey, what } = change;
-      const isKept = newKey && key !== undefined && (await keysFile?.add({ ...newKey, key }));
+      const isWritten = newKey && secret !== undefined && (await keysFile?.add({ ...newKey, key: secret }));
       // A secret that is neither written nor shown would be lost.
-      const shown = isKept ? undefined : key;
-      if (json) print(JSON.stringify(toChangeObject(change, shown)));
-      else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);
+      const secretToPrint = isWritten ? undefined : secret;
+      if (json) print(JSON.stringify(toChangeObject(change, secretToPrint)));
+      else if (secretToPrint !== undefined) print(`${what}, shown only this once: ${secretToPrint}`);
     };
-    await withInterrupt((isInterrupted) => applyChanges(changes, maker, isInterrupted, onMade));
+    await withInterrupt((isInterrupted) => applyChanges(changes, changeContext, isInterrupted, onMade));
   } finally {
     await keysFile?.close();
   }

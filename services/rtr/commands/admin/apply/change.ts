@@ -12,34 +12,35 @@ export interface PresentAccess {
 
 export interface ChangeContext {
   client: AdminClient;
-  /** Ids of people by address, and of teams by name, including those that were just created. */
+  /** Ids of people by email address. People that a change creates are added. */
   people: Map<string, string>;
+  /** Ids of teams by name. Teams that a change creates are added. */
   teams: Map<string, string>;
-  /** All prices, read when the first of them is changed. */
+  /** All prices. They are read before the first price is changed. */
   prices?: Promise<readonly Price[]>;
 }
 
 export interface Change {
   does: 'create' | 'change' | 'remove';
-  /** Such as `team Research`, `key ci of team Research`. */
+  /** The object of the change, such as `team Research` or `key ci of team Research`. */
   what: string;
   fields: readonly Difference[];
   newKey?: { owner: string; name: string };
   /** Makes the change, and returns the secret if it created a key. */
-  make: (maker: ChangeContext) => Promise<string | undefined>;
+  make: (context: ChangeContext) => Promise<string | undefined>;
 }
 
 /** The changes, in the order in which they can be made, and the number of objects that already match the file. */
 export interface Plan {
   changes: Change[];
   unchanged: number;
-  /** Objects that differ from the file but are not changed, each with the reason, such as `key old of Ada: it would have expired`. */
+  /** Objects that differ from the file but are not changed, each with the reason, such as `key old of Ada, which would have expired`. */
   left: string[];
 }
 
 export const emptyPlan: Plan = { changes: [], unchanged: 0, left: [] };
 
-/** Returns the plan for one object, which has no change if nothing differs. */
+/** Returns a plan with one change, or without changes if the object already matches the file. */
 export function planChange(change: Change): Plan {
   const isNeeded = change.does !== 'change' || change.fields.length > 0;
   return isNeeded ? { ...emptyPlan, changes: [change] } : { ...emptyPlan, unchanged: 1 };

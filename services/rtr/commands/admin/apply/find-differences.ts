@@ -8,9 +8,9 @@ export interface Difference {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the wanted fields whose values differ from the current ones. Within a field that is an object, all values are compared, because
- * the object is replaced as a whole.
- * @param current the object as it is; undefined if it does not exist yet
+ * Returns the wanted fields whose values differ from the current ones. If a field is an object, all its values are compared, because the
+ * change replaces the object as a whole.
+ * @param current the existing object; undefined if it does not exist yet
  */
 export function findDifferences(current: object | undefined, wanted: object): Difference[] {
   const before = (current ?? {}) as Values;
@@ -20,8 +20,8 @@ export function findDifferences(current: object | undefined, wanted: object): Di
 }
 
 /** Returns the wanted fields that differ, as the body of the request that changes them. */
-export function pickChangedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
-  const names = new Set(found.map(({ field }) => field.split('.')[0]));
+export function pickChangedFields(wanted: object, differences: readonly Difference[]): Record<string, unknown> {
+  const names = new Set(differences.map(({ field }) => field.split('.')[0]));
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));
 }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { toLocalFileError } from '../../client/client-context.ts';
 
-/** A file on this machine with the secrets of new keys: one JSON object per line, readable by its owner alone. */
+/** A file on this machine with the secrets of new keys: one JSON object per line, readable only by its owner. */
 export class KeysFile {
   readonly #file: FileHandle;
 

@@ -11,25 +11,25 @@ import type { AccessFile } from './read-access.ts';
 import { requireAdministrator } from './require-rights.ts';
 import { requireUnchanged } from './require-unchanged.ts';
 
-/** Reads the objects that the file can change, as they are now. Prices and settings are read only if the file has some. */
+/** Reads the current state of the objects that the file can change. Reads prices and settings only if the file contains any. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {
   const [people, teams, keys] = await Promise.all([
     client.listAll<Person>('/users'),
     client.listAll<Team>('/teams'),
     client.listAll<Key>('/keys'),
   ]);
-  const listed = prices ? await client.listAll<Price>('/prices') : [];
+  const currentPrices = prices ? await client.listAll<Price>('/prices') : [];
   return {
     people: new Map(people.map((person) => [person.email, person])),
     teams: Map.groupBy(teams, ({ name }) => name),
     keys,
-    prices: new Map(listed.map((price) => [price.model, price])),
+    prices: new Map(currentPrices.map((price) => [price.model, price])),
     settings: settings && (await client.get<Settings>('/settings')),
   };
 }
 
 /**
- * Returns the changes that make objects match the file that names them, in an order in which they can be made.
+ * Plans the changes that make the router's objects match the file, in an order in which they can be made.
  * @param prune whether to also remove the team members and prices that the file does not name
  */
 export function planAccess(file: AccessFile, present: PresentAccess, prune: boolean): Plan {

@@ -1,4 +1,4 @@
-import { pathOf } from '../admin-client.ts';
+import { buildPath } from '../admin-client.ts';
 import type { Key } from '../admin-answers.ts';
 import type { WantedKey } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type ChangeContext, type Plan, type PresentAccess } from './change.ts';
@@ -13,10 +13,10 @@ interface Owner {
   /** Name of the owner in sentences, such as `team Research`; empty for the router. */
   name: string;
   path: readonly string[];
-  /** Whether the owner may not change the settings in the file: true for a team, and for a person who is not an administrator. */
+  /** Whether the file's settings are locked against the owner: true for a team, and for a person who is not an administrator. */
   isLocked: boolean;
-  /** Returns the fields with which the API names the owner. */
-  body: (maker: ChangeContext) => object;
+  /** Returns the fields that name the owner in a request. */
+  toRequestFields: (context: ChangeContext) => object;
 }
 
 /**
@@ -25,7 +25,14 @@ interface Owner {
  */
 export function planKeys(file: AccessFile, present: PresentAccess): Plan {
   const { people = {}, teams = {}, keys = {} } = file.access;
-  const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], isLocked: false, body: () => ({}) };
+  const router: Owner = {
+    kind: 'router',
+    id: undefined,
+    name: '',
+    path: ['keys'],
+    isLocked: false,
+    toRequestFields: () => ({}),
+  };
   return joinPlans([
     planKeysOfOwner(file, present, router, keys),
     ...Object.entries(people).map(([email, { keys: ownKeys = {}, blocked }]) => {
@@ -35,15 +42,25 @@ export function planKeys(file: AccessFile, present: PresentAccess): Plan {
         const left = Object.keys(ownKeys).map((name) => `key ${name} of ${email}, who is blocked`);
         return { ...emptyPlan, left };
       }
-      const body = (maker: ChangeContext) => ({ userId: maker.people.get(email) });
+      const toRequestFields = (context: ChangeContext) => ({ userId: context.people.get(email) });
       const place = { path: ['people', email, 'keys'], isLocked: current?.role === 'member' };
-      return planKeysOfOwner(file, present, { kind: 'user', id: current?.id, name: email, ...place, body }, ownKeys);
+      return planKeysOfOwner(
+        file,
+        present,
+        { kind: 'user', id: current?.id, name: email, ...place, toRequestFields },
+        ownKeys,
+      );
     }),
     ...Object.entries(teams).map(([name, { keys: ownKeys = {} }]) => {
       const id = present.teams.get(name)?.[0]?.id;
-      const body = (maker: ChangeContext) => ({ teamId: maker.teams.get(name) });
+      const toRequestFields = (context: ChangeContext) => ({ teamId: context.teams.get(name) });
       const place = { path: ['teams', name, 'keys'], isLocked: true };
-      return planKeysOfOwner(file, present, { kind: 'team', id, name: `team ${name}`, ...place, body }, ownKeys);
+      return planKeysOfOwner(
+        file,
+        present,
+        { kind: 'team', id, name: `team ${name}`, ...place, toRequestFields },
+        ownKeys,
+      );
     }),
   ]);
 }
@@ -60,9 +77,10 @@ function planKeysOfOwner(
 function planKey(file: AccessFile, present: PresentAccess, owner: Owner, name: string, wanted: WantedKey): Plan {
   const place = [...owner.path, name];
   const [current, ...others] = present.keys.filter((key) => isLive(key) && isOwnedBy(key, owner) && key.name === name);
-  if (others.length > 0) throw file.mistake(place, 'several keys have this name: revoke or rename the others first');
+  if (others.length > 0)
+    throw file.createError(place, 'several keys have this name: revoke or rename the others first');
   if (typeof wanted.expiresAt === 'number' && wanted.expiresAt <= Date.now()) {
-    if (current) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
+    if (current) throw file.createError([...place, 'expiresAt'], 'is in the past: revoke the key instead');
     return { ...emptyPlan, left: [`key ${name} of ${owner.name || 'the router'}, which would have expired`] };
   }
   const locks = current && owner.isLocked ? findMissingLocks(current, wanted) : [];
@@ -72,22 +90,22 @@ function planKey(file: AccessFile, present: PresentAccess, owner: Owner, name: s
     what: `key ${name} of ${owner.name || 'the router'}`,
     fields: current ? fields : fields.filter(({ after }) => after !== null),
     ...(!current && { newKey: { owner: owner.name, name } }),
-    make: async (maker) => {
+    make: async (context) => {
       if (current) {
-        const path = pathOf`/keys/${current.id}`;
-        const ifMatch = await requireUnchanged(maker.client, path, fields);
+        const path = buildPath`/keys/${current.id}`;
+        const ifMatch = await requireUnchanged(context.client, path, fields);
         const body = locks.length === 0 ? pickChangedFields(wanted, fields) : wanted;
-        await maker.client.send('PATCH', path, { body, ifMatch });
+        await context.client.send('PATCH', path, { body, ifMatch });
         return undefined;
       }
-      const body = { kind: owner.kind, ...owner.body(maker), ...wanted };
-      const { value } = await maker.client.send<{ raw?: string }>('PUT', pathOf`/keys-by-name/${name}`, { body });
+      const body = { kind: owner.kind, ...owner.toRequestFields(context), ...wanted };
+      const { value } = await context.client.send<{ raw?: string }>('PUT', buildPath`/keys-by-name/${name}`, { body });
       return value.raw;
     },
   });
 }
 
-/** Returns the settings in the file that no administrator has set yet, even if the owner has set the same value. */
+/** Returns the settings in the file that no administrator has set yet. They differ even if the owner has set the same values. */
 function findMissingLocks({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
   const addedLocks = [
     ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),

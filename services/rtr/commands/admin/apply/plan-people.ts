@@ -1,6 +1,6 @@
-import { pathOf, type AdminClient } from '../admin-client.ts';
+import { buildPath, type AdminClient } from '../admin-client.ts';
 import type { Person } from '../admin-answers.ts';
-import { unconfirmedMessage } from '../find-party.ts';
+import { formatUnconfirmed } from '../find-party.ts';
 import { joinPlans, planChange, type Plan, type PresentAccess } from './change.ts';
 import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';
 import type { AccessFile } from './read-access.ts';
@@ -8,22 +8,24 @@ import { requireUnchanged } from './require-unchanged.ts';
 
 /**
  * Plans the changes of people, without their keys.
- * @throws RouterError for an address in the file that a person has typed in and nobody has confirmed
+ * @throws RouterError for an address in the file that is not confirmed
  */
-export function planPeople({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): Plan {
+export function planPeople({ access: { people = {} }, createError }: AccessFile, present: PresentAccess): Plan {
   return joinPlans(
     Object.entries(people).map(([email, { keys: _keys, ...wanted }]) => {
       const current = present.people.get(email);
-      if (current && !current.emailConfirmed) throw mistake(['people', email], unconfirmedMessage(current));
+      if (current && !current.emailConfirmed) throw createError(['people', email], formatUnconfirmed(current));
       const fields = findDifferences(current, wanted);
       return planChange({
         does: current ? 'change' : 'create',
         what: `person ${email}`,
         fields,
-        make: async (maker) => {
-          if (current) return changePerson(maker.client, current.id, wanted, fields);
-          const { value } = await maker.client.send<Person>('PUT', pathOf`/users-by-email/${email}`, { body: wanted });
-          maker.people.set(email, value.id);
+        make: async (context) => {
+          if (current) return changePerson(context.client, current.id, wanted, fields);
+          const { value } = await context.client.send<Person>('PUT', buildPath`/users-by-email/${email}`, {
+            body: wanted,
+          });
+          context.people.set(email, value.id);
           return undefined;
         },
       });
@@ -37,9 +39,9 @@ async function changePerson(
   wanted: object,
   fields: readonly Difference[],
 ): Promise<undefined> {
-  const ifMatch = await requireUnchanged(client, pathOf`/users/${id}`, fields);
+  const ifMatch = await requireUnchanged(client, buildPath`/users/${id}`, fields);
   const { name, ...body } = pickChangedFields(wanted, fields);
-  if (Object.keys(body).length > 0) await client.send('PATCH', pathOf`/users/${id}`, { body, ifMatch });
-  if (name !== undefined) await client.send('PATCH', pathOf`/users/${id}/profile`, { body: { name } });
+  if (Object.keys(body).length > 0) await client.send('PATCH', buildPath`/users/${id}`, { body, ifMatch });
+  if (name !== undefined) await client.send('PATCH', buildPath`/users/${id}/profile`, { body: { name } });
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
-import { pathOf } from '../admin-client.ts';
+import { buildPath } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Change, type Plan, type PresentAccess } from './change.ts';
 import { findDifferences } from './find-differences.ts';
@@ -15,21 +15,21 @@ const priceFields = Object.keys(modelPriceSchema.shape).filter((name) => name !=
 export function planPrices({ prices }: Access, present: PresentAccess, prune: boolean): Plan {
   const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
     const current = present.prices.get(model);
-    // A field that the file leaves out is removed, except for the day, which is then today.
-    const whole = { ...Object.fromEntries(priceFields.map((name) => [name, null])), ...wanted };
-    const found = findDifferences(current, whole);
+    // A field that is not in the file is removed, except `asOf`, which becomes today.
+    const completePrice = { ...Object.fromEntries(priceFields.map((name) => [name, null])), ...wanted };
+    const differences = findDifferences(current, completePrice);
     return planChange({
       does: current ? 'change' : 'create',
       what: `price of ${model}`,
-      fields: found,
-      make: async (maker) => {
-        const { client } = maker;
-        maker.prices ??= client.listAll<Price>('/prices');
+      fields: differences,
+      make: async (context) => {
+        const { client } = context;
+        context.prices ??= client.listAll<Price>('/prices');
         requireUnchangedFields(
-          (await maker.prices).find((price) => price.model === model),
-          found,
+          (await context.prices).find((price) => price.model === model),
+          differences,
         );
-        await client.send('PUT', pathOf`/prices/${model}`, { body: wanted });
+        await client.send('PUT', buildPath`/prices/${model}`, { body: wanted });
         return undefined;
       },
     });
@@ -42,7 +42,7 @@ export function planPrices({ prices }: Access, present: PresentAccess, prune: bo
     what: `price of ${model}`,
     fields: [],
     make: async ({ client }) => {
-      await client.send('DELETE', pathOf`/prices/${model}`);
+      await client.send('DELETE', buildPath`/prices/${model}`);
       return undefined;
     },
   }));

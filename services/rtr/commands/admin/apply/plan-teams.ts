@@ -1,7 +1,7 @@
 import { foldTeamName } from '#shared/accounts/people/team-store.ts';
-import { pathOf } from '../admin-client.ts';
+import { buildPath } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
-import { unconfirmedMessage } from '../find-party.ts';
+import { formatUnconfirmed } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
 import {
   joinPlans,
@@ -26,25 +26,27 @@ export function planTeams(file: AccessFile, present: PresentAccess): Plan {
   requireDistinctNames(file, present);
   const {
     access: { teams = {} },
-    mistake,
+    createError,
   } = file;
   return joinPlans(
     Object.entries(teams).map(([name, { keys: _keys, members: _members, ...wanted }]) => {
       const [current, ...others] = present.teams.get(name) ?? [];
-      if (others.length > 0) throw mistake(['teams', name], 'several teams have this name: give them others first');
+      if (others.length > 0) throw createError(['teams', name], 'several teams have this name: rename them first');
       const fields = findDifferences(current, wanted);
       return planChange({
         does: current ? 'change' : 'create',
         what: `team ${name}`,
         fields,
-        make: async (maker) => {
+        make: async (context) => {
           if (current) {
-            const path = pathOf`/teams/${current.id}`;
-            const ifMatch = await requireUnchanged(maker.client, path, fields);
-            await maker.client.send('PATCH', path, { body: pickChangedFields(wanted, fields), ifMatch });
+            const path = buildPath`/teams/${current.id}`;
+            const ifMatch = await requireUnchanged(context.client, path, fields);
+            await context.client.send('PATCH', path, { body: pickChangedFields(wanted, fields), ifMatch });
           } else {
-            const { value } = await maker.client.send<Team>('PUT', pathOf`/teams-by-name/${name}`, { body: wanted });
-            maker.teams.set(name, value.id);
+            const { value } = await context.client.send<Team>('PUT', buildPath`/teams-by-name/${name}`, {
+              body: wanted,
+            });
+            context.teams.set(name, value.id);
           }
           return undefined;
         },
@@ -53,27 +55,27 @@ export function planTeams(file: AccessFile, present: PresentAccess): Plan {
   );
 }
 
-/** Refuses names that differ only in letters which the router treats as equal, because it does not create two teams with such names. */
-function requireDistinctNames({ access: { teams = {} }, mistake }: AccessFile, present: PresentAccess): void {
-  const named = new Map<string, string>();
+/** Refuses names that the router treats as equal, such as names that differ only in case. The router would not create both teams. */
+function requireDistinctNames({ access: { teams = {} }, createError }: AccessFile, present: PresentAccess): void {
+  const nameInFile = new Map<string, string>();
   const existing = new Map(Array.from(present.teams.keys(), (name) => [foldTeamName(name), name]));
   for (const name of Object.keys(teams)) {
     const folded = foldTeamName(name);
-    const [other, found] = [named.get(folded), existing.get(folded)];
-    if (other !== undefined)
-      throw mistake(['teams', name], `is to the router the same name as ${other}, which is named too`);
-    if (found !== undefined && !present.teams.has(name))
-      throw mistake(
+    const [otherName, existingName] = [nameInFile.get(folded), existing.get(folded)];
+    if (otherName !== undefined)
+      throw createError(['teams', name], `counts as the same name as ${otherName}, which the file names too`);
+    if (existingName !== undefined && !present.teams.has(name))
+      throw createError(
         ['teams', name],
-        `is to the router the same name as ${found}, a team that exists: write it like that`,
+        `counts as the same name as ${existingName}, a team that exists: write the name like that`,
       );
-    named.set(folded, name);
+    nameInFile.set(folded, name);
   }
 }
 
 /**
  * Plans the changes of members of teams.
- * @param prune whether to remove the members that the file does not name, from teams for which it has a list of members
+ * @param prune whether to remove members that the file does not list, from teams for which the file lists members
  * @throws RouterError for a member who has no account
  */
 export function planMembers(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
@@ -85,16 +87,16 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
         const email = memberEmail.toLowerCase();
         const isKnown = present.people.has(email) || file.access.people?.[email] !== undefined;
         if (!isKnown)
-          throw file.mistake(['teams', name, 'members', memberEmail], 'nobody has this address: add it to people');
+          throw file.createError(['teams', name, 'members', memberEmail], 'nobody has this address: add it to people');
         const person = present.people.get(email);
         if (person && !person.emailConfirmed)
-          throw file.mistake(['teams', name, 'members', memberEmail], unconfirmedMessage(person));
-        const member = current.find((each) => each.email === email);
+          throw file.createError(['teams', name, 'members', memberEmail], formatUnconfirmed(person));
+        const member = current.find((member) => member.email === email);
         return planChange({
           does: member ? 'change' : 'create',
           what: `member ${email} of team ${name}`,
           fields: findDifferences(member, { role }),
-          make: (maker) => (member ? setRole(maker, name, member, role) : addMember(maker, name, email, role)),
+          make: (context) => (member ? setRole(context, name, member, role) : addMember(context, name, email, role)),
         });
       });
       return [...added, ...(prune ? [planRemovals(name, wanted, current)] : [])];
@@ -104,15 +106,15 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
 
 function planRemovals(name: string, { members }: WantedTeam, current: Team['members']): Plan {
   if (!members) return emptyPlan;
-  const named = new Set(Object.keys(members).map((email) => email.toLowerCase()));
+  const listedEmails = new Set(Object.keys(members).map((email) => email.toLowerCase()));
   const changes = current
-    .filter(({ email }) => !named.has(email))
+    .filter(({ email }) => !listedEmails.has(email))
     .map(({ id, email, role }): Change => ({
       does: 'remove',
       what: `member ${email} of team ${name}`,
       fields: [{ field: 'role', before: role, after: undefined }],
       make: async ({ client, teams }) => {
-        await client.send('DELETE', pathOf`/teams/${teams.get(name) ?? ''}/members/${id}`);
+        await client.send('DELETE', buildPath`/teams/${teams.get(name) ?? ''}/members/${id}`);
         return undefined;
       },
     }));
@@ -125,12 +127,12 @@ async function setRole(
   { id, role: before }: Team['members'][number],
   role: string,
 ): Promise<undefined> {
-  const { members } = await client.get<Team>(pathOf`/teams/${teams.get(name) ?? ''}`);
+  const { members } = await client.get<Team>(buildPath`/teams/${teams.get(name) ?? ''}`);
   requireUnchangedFields(
     members.find((member) => member.id === id),
     [{ field: 'role', before, after: role }],
   );
-  await client.send('PUT', pathOf`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
+  await client.send('PUT', buildPath`/teams/${teams.get(name) ?? ''}/members/${id}`, { body: { role } });
   return undefined;
 }
 
@@ -140,6 +142,6 @@ async function addMember(
   email: string,
   role: string,
 ): Promise<undefined> {
-  await client.send('POST', pathOf`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
+  await client.send('POST', buildPath`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
   return undefined;
 }

@@ -26,18 +26,18 @@ export function printSummary({ print, json }: AdminContext, { changes, unchanged
   const counts = Object.fromEntries(
     (['create', 'change', 'remove'] as const).map((does) => [
       does,
-      changes.filter((each) => each.does === does).length,
+      changes.filter((change) => change.does === does).length,
     ]),
   );
-  const rest = left.length === 0 ? '' : ` Left alone: ${left.join('; ')}.`;
+  const leftText = left.length === 0 ? '' : ` Left alone: ${left.join('; ')}.`;
   if (json) return print(JSON.stringify({ ...counts, unchanged, left, done: isDone }));
   if (changes.length === 0) {
-    const things = unchanged === 1 ? 'one thing is' : `${unchanged} things are`;
-    return print(`Nothing to change: ${things} as the file says.${rest}`);
+    const matching = unchanged === 1 ? 'one thing is' : `${unchanged} things are`;
+    return print(`Nothing to change: ${matching} as the file says.${leftText}`);
   }
   const words = isDone ? ['created', 'changed', 'removed'] : ['to create', 'to change', 'to remove'];
   const parts = Object.values(counts).map((count, index) => `${count} ${words[index] ?? ''}`);
-  print(`${parts.join(', ')}; ${unchanged} as the file says.${rest}`);
+  print(`${parts.join(', ')}; ${unchanged} as the file says.${leftText}`);
 }
 
 function formatField(difference: Difference, does: Change['does']): string {
@@ -47,8 +47,8 @@ function formatField(difference: Difference, does: Change['does']): string {
 
 /** Returns a text such as `limits.costPerDay: 5 → 10`. */
 export function formatDifference({ field, before, after }: Difference): string {
-  const [was, is] = [before, after].map((value) => formatValue(field, value));
-  return `${field}: ${was} → ${is}`;
+  const [beforeText, afterText] = [before, after].map((value) => formatValue(field, value));
+  return `${field}: ${beforeText} → ${afterText}`;
 }
 
 export function formatValue(field: string, value: unknown): string {

@@ -5,13 +5,13 @@ import { protoFieldMessage, toPlainValue, findProtoFields } from '#shared/regist
 import { findLine, formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
 
-/** Maximum number of problems that are reported. */
+/** Maximum number of problems to report. */
 const maxProblems = 20;
 
 export interface AccessFile {
   access: Access;
-  /** Creates the error for a mistake in the file; it names the file, the line and the field. */
-  mistake: (path: readonly string[], message: string) => RouterError;
+  /** Creates the error for a mistake in the file. The error names the file, the line and the field. */
+  createError: (path: readonly string[], message: string) => RouterError;
 }
 
 /**
@@ -43,7 +43,7 @@ export function readAccess(name: string, text: string): AccessFile {
   const unnameable = findProtoFields(content);
   if (unnameable.length > 0) throw toError(unnameable.map((path) => problemAt(path, protoFieldMessage)));
   const { data, error } = accessSchema.safeParse(withoutExtensions(content), { error: describeIssue });
-  if (!error) return { access: data, mistake: (path, message) => toError([problemAt(path, message)]) };
+  if (!error) return { access: data, createError: (path, message) => toError([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
     return problemAt([...issue.path, ...unknown], unknown.length > 0 ? 'there is no such field' : issue.message);
@@ -51,15 +51,15 @@ export function readAccess(name: string, text: string): AccessFile {
   throw toError(problems.slice(0, maxProblems));
 }
 
-/** Removes the fields `x-…` at the top, which are only for use within the file, for instance as the targets of its aliases. */
+/** Removes top-level fields named `x-…`. They only hold values for the rest of the file, such as the targets of aliases. */
 function withoutExtensions(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content;
   return Object.fromEntries(Object.entries(content).filter(([name]) => !name.startsWith('x-')));
 }
 
 /**
- * Runs a parser and turns its errors into a RouterError. The parser fails, for instance, if aliases expand to too much or contain
- * themselves, or if a text is nested too deeply.
+ * Runs a parser and converts its errors into a RouterError. The parser fails, for instance, if aliases expand to too many values or contain
+ * themselves, or if the text is nested too deeply.
  */
 function readOrRefuse<T>(name: string, read: () => T): T {
   try {

@@ -9,37 +9,41 @@ interface OwnToken {
   role: string;
 }
 
-/** Returns a sentence about why the token may not make the changes; undefined if it may. */
+/** Returns a sentence that says why the token may not make the changes; undefined if it may. */
 export async function findMissingRight(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
   const token = await client.get<OwnToken>('/tokens/current');
   const changesOnlyKeys = changes.every(({ what }) => what.startsWith('key '));
-  const needed = changesOnlyKeys ? ['keys', 'admin'] : ['admin'];
-  if (token.scopes.some((scope) => needed.includes(scope))) return undefined;
-  return `The admin token may not make these changes: they need the scope ${needed.join(' or ')}, and it has ${token.scopes.join(', ')}.`;
+  const neededScopes = changesOnlyKeys ? ['keys', 'admin'] : ['admin'];
+  if (token.scopes.some((scope) => neededScopes.includes(scope))) return undefined;
+  return `The admin token may not make these changes: they need the scope ${neededScopes.join(' or ')}, and it has ${token.scopes.join(', ')}.`;
 }
 
 /**
- * Checks that an administrator remains.
- * @throws RouterError if the file would leave none
+ * Checks that the file leaves at least one administrator.
+ * @throws RouterError if it would leave none
  */
-export function requireAdministrator({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): void {
-  const before = [...present.people.values()].filter((person) => isAdministrator(person));
-  const after = new Map(before.map(({ email }) => [email, true]));
+export function requireAdministrator(
+  { access: { people = {} }, createError }: AccessFile,
+  present: PresentAccess,
+): void {
+  const administrators = [...present.people.values()].filter((person) => isAdministrator(person));
+  const isAdministratorAfter = new Map(administrators.map(({ email }) => [email, true]));
   for (const [email, wanted] of Object.entries(people))
-    after.set(email, isAdministrator(mergePerson(present, email, wanted)));
-  if (before.length === 0 || [...after.values()].some(Boolean)) return;
-  const last = before.find(({ email }) => people[email] !== undefined)?.email ?? '';
-  const field = people[last]?.role === 'member' ? 'role' : 'blocked';
-  throw mistake(['people', last, field], 'leaves nobody who is an administrator');
+    isAdministratorAfter.set(email, isAdministrator(mergePerson(present, email, wanted)));
+  if (administrators.length === 0 || [...isAdministratorAfter.values()].some(Boolean)) return;
+  const lastEmail = administrators.find(({ email }) => people[email] !== undefined)?.email ?? '';
+  const field = people[lastEmail]?.role === 'member' ? 'role' : 'blocked';
+  throw createError(['people', lastEmail, field], 'would leave no administrator');
 }
 
 /**
- * Refuses the changes if there is a reason why the token may not make them.
- * @throws RouterError `permission_denied` with the reason
+ * Refuses the changes if the token may not make them.
+ * @param refusal what `findMissingRight` returned
+ * @throws RouterError `permission_denied`
  */
-export function requirePermitted(reason: string | undefined): void {
-  if (reason !== undefined) throw new RouterError('permission_denied', reason);
+export function requirePermitted(refusal: string | undefined): void {
+  if (refusal !== undefined) throw new RouterError('permission_denied', refusal);
 }
 
 function mergePerson(present: PresentAccess, email: string, wanted: NonNullable<Access['people']>[string]) {

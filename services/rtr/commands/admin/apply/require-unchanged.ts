@@ -5,7 +5,7 @@ import type { Difference } from './find-differences.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an object again before it is changed, so that a change which somebody else made after the plan is not overwritten.
+ * Reads an object again before it is changed, so that the change does not overwrite a change that somebody else has made since the plan.
  * @returns the revision of the object, to send with the change
  * @throws CallError if a field has neither the old nor the wanted value
  */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { pathOf } from '../admin-client.ts';
+import { buildPath } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { formatMinute, printList } from '../print-answers.ts';
 
@@ -33,12 +33,12 @@ export async function testWebhook(
   waitMs = testMs,
 ): Promise<void> {
   const { client, print, json } = context;
-  let { value: delivery } = await client.send<Delivery>('POST', pathOf`/webhooks/${id}/test`);
+  let { value: delivery } = await client.send<Delivery>('POST', buildPath`/webhooks/${id}/test`);
   const deadline = performance.now() + waitMs;
   while (delivery.state === 'pending' && performance.now() < deadline) {
     await sleep(pollMs);
-    const newest = await client.get<Delivery[]>(pathOf`/webhooks/${id}/deliveries`, { limit: 500 });
-    delivery = newest.find((each) => each.id === delivery.id) ?? delivery;
+    const newest = await client.get<Delivery[]>(buildPath`/webhooks/${id}/deliveries`, { limit: 500 });
+    delivery = newest.find(({ id: newestId }) => newestId === delivery.id) ?? delivery;
   }
   if (json) print(JSON.stringify(delivery));
   const { state, last } = delivery;
@@ -56,17 +56,17 @@ export async function listDeliveries(
   id: string,
   { state, limit }: { state?: DeliveryState; limit: number },
 ): Promise<void> {
-  const deliveries = await context.client.get<Delivery[]>(pathOf`/webhooks/${id}/deliveries`, { state, limit });
+  const deliveries = await context.client.get<Delivery[]>(buildPath`/webhooks/${id}/deliveries`, { state, limit });
   await printList(context, deliveries, {
     head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
-    row: (each) => {
+    row: (delivery) => {
       return [
-        each.id,
-        each.event.type,
-        formatMinute(each.createdAt),
-        each.state,
-        each.attempts,
-        each.last?.error ?? '',
+        delivery.id,
+        delivery.event.type,
+        formatMinute(delivery.createdAt),
+        delivery.state,
+        delivery.attempts,
+        delivery.last?.error ?? '',
       ];
     },
     none: 'There are no deliveries.',

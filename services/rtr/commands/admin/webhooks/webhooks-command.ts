@@ -16,7 +16,7 @@ import {
 
 const webhookArgument = ['<webhook>', 'id of the webhook'] as const;
 
-export function webhooksCommand(run: RunAdminCommand): Command {
+export function createWebhooksCommand(run: RunAdminCommand): Command {
   const command = new Command('webhooks').description(
     'manage the addresses that events are sent to, and see what was delivered',
   );

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { formatDate } from '../../format-date.ts';
-import { pathOf } from '../admin-client.ts';
+import { buildPath } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { findReceiver, findTeam } from '../find-party.ts';
 import { printDone, printList } from '../print-answers.ts';
@@ -50,7 +50,7 @@ export async function addWebhook(
 
 /** `rtr webhooks rotate`: creates a new secret and prints it. The secret cannot be shown again. */
 export async function rotateWebhook(context: AdminContext, id: string, hours: number): Promise<void> {
-  const path = pathOf`/webhooks/${id}/rotate`;
+  const path = buildPath`/webhooks/${id}/rotate`;
   const { value } = await context.client.send<WebhookWithSecret>('POST', path, { body: { overlapMs: hours * hourMs } });
   printSecret(context, value, `The new secret of webhook ${id}, shown only this once`);
 }
@@ -68,20 +68,22 @@ export async function listWebhooks(context: AdminContext): Promise<void> {
 }
 
 export async function setWebhook(context: AdminContext, id: string, enabled: boolean): Promise<void> {
-  const { value } = await context.client.send<Webhook>('PATCH', pathOf`/webhooks/${id}`, { body: { enabled } });
+  const { value } = await context.client.send<Webhook>('PATCH', buildPath`/webhooks/${id}`, { body: { enabled } });
   printDone(context, value, `Webhook ${id} is ${enabled ? 'enabled' : 'disabled'}.`);
 }
 
 /** `rtr webhooks remove`: removes a webhook with its deliveries. */
 export async function removeWebhook(context: AdminContext, id: string): Promise<void> {
-  await context.client.send('DELETE', pathOf`/webhooks/${id}`);
+  await context.client.send('DELETE', buildPath`/webhooks/${id}`);
   printDone(context, { id, removed: true }, `Webhook ${id} is removed.`);
 }
 
-/** `rtr webhooks repeat`: sends ended deliveries again: those that are named or, if none are named, all that were given up. */
+/** `rtr webhooks repeat`: sends the named ended deliveries again or, without names, all deliveries that were given up. */
 export async function repeatDeliveries(context: AdminContext, id: string, deliveries: string[]): Promise<void> {
   const body = deliveries.length === 0 ? {} : { deliveries };
-  const { value } = await context.client.send<{ repeated: number }>('POST', pathOf`/webhooks/${id}/repeat`, { body });
+  const { value } = await context.client.send<{ repeated: number }>('POST', buildPath`/webhooks/${id}/repeat`, {
+    body,
+  });
   const { repeated } = value;
   const sentence = repeated === 1 ? 'One delivery is sent again.' : `${repeated} deliveries are sent again.`;
   printDone(context, { id, repeated }, sentence);

@@ -54,7 +54,7 @@ describe('rtr login', () => {
     expect(await command.ended).toBe(1);
     expect(command.err).toBe('The sign-in was denied.\n');
     const cases: [string, RegExp][] = [
-      [here.cluster.adminUrl, /is no Model Router/],
+      [here.cluster.adminUrl, /is not a Model Router/],
       ['http://127.0.0.1:1', /cannot be reached \(.*ECONNREFUSED/],
       ['http://192.0.2.1', /has no TLS/],
     ];
@@ -225,7 +225,7 @@ describe('rtr logout', () => {
   it('deletes the tokens although the router is away, and says so', async () => {
     proxy.cut();
     onTestFinished(() => proxy.resume());
-    const message = 'Your tokens are deleted here, but the router was not told.';
+    const message = 'Your tokens are deleted here, but they are not revoked at the router.';
     expect(await client.fail(['logout'])).toEqual([1, expect.stringContaining(message)]);
     expect(() => client.tokens()).toThrow('ENOENT');
   });
@@ -237,7 +237,7 @@ describe('rtr env', () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{\n  "theme": "dark",\n  "env": { "MINE": "1" }\n}\n');
     const told = await client.print(['env', 'claude', '--write']);
-    expect(told).toContain(`The file as rtr first found it is ${file}.before-rtr.`);
+    expect(told).toContain(`The original file is kept as ${file}.before-rtr.`);
     const written = readFileSync(file, 'utf8');
     expect(JSON.parse(written)).toMatchObject({
       theme: 'dark',

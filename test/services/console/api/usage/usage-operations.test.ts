@@ -32,7 +32,7 @@ async function openApi(...records: UsageRecord[]) {
       prices,
       ...people,
       namesOf: async () => new Map(await people.namesOf()).set('user:ada', '=Ada, "the" first'),
-      limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
+      listLimitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
       auditPriceChange: async (_, model, change) => void audit.push({ model, ...change }),
     }),
   );

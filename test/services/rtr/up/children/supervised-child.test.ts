@@ -17,7 +17,7 @@ describe('a supervised child', () => {
     const { child, troubles, starts, givenUp } = await supervise('exit 3');
     await until(givenUp);
     expect(starts()).toBe(6);
-    expect(child.active).toBe(false);
+    expect(child.isActive).toBe(false);
     expect(troubles.at(-1)).toBe('it ended with exit code 3, 6 times in a row: it is not started again');
   });
 
@@ -54,7 +54,7 @@ async function supervise(script: string, program = '/bin/sh') {
       started.on('error', () => {});
       return started;
     },
-    onTrouble: (sentence) => troubles.push(sentence),
+    onUnexpectedEnd: (sentence) => troubles.push(sentence),
     onGiveUp: (reason) => reasons.push(reason),
     onChange: () => {},
     pauseMs: 5,

@@ -35,14 +35,14 @@ describe('the gpu workers of a cluster', () => {
     await begin([], []);
     found = [ollama];
     serving = 1;
-    expect(workers.handingOver).toBe(false);
+    expect(workers.isHandingOver).toBe(false);
     await workers.poll();
     expect(running()).toEqual(['demo', 'http://demo', ollama.url]);
-    expect(workers.handingOver).toBe(true);
+    expect(workers.isHandingOver).toBe(true);
     serving = 2;
     await workers.poll();
     expect(running()).toEqual([ollama.url]);
-    expect(workers.handingOver).toBe(false);
+    expect(workers.isHandingOver).toBe(false);
   });
 
   it('keep running when their engine disappears, and are not doubled when it returns', async () => {
@@ -71,7 +71,7 @@ describe('the gpu workers of a cluster', () => {
 function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engine[]> {
   const engine = { origin: 'demo', url: 'http://demo' };
   workers = new EngineWorkers({
-    named,
+    namedEngines: named,
     findLocal: async () => found,
     startWorker: ({ url }) => start(url),
     startDemo: withDemo ? async () => ({ engine, child: await start('demo') }) : undefined,
@@ -82,7 +82,7 @@ function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engin
 }
 
 async function start(name: string): Promise<SupervisedChild> {
-  const told = { onTrouble: () => {}, onGiveUp: () => {}, onChange: () => {} };
+  const told = { onUnexpectedEnd: () => {}, onGiveUp: () => {}, onChange: () => {} };
   const child = await SupervisedChild.start({ name, start: () => spawnGuarded('sleep', ['60']), ...told });
   children.push(child);
   return child;

@@ -52,13 +52,13 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     const urls = { baseUrl: url, consoleUrl: url, metricsUrl: 'http://127.0.0.1:8485/metrics' };
     const keys = { adminToken: undefined, newKey: undefined, maskedKeys: [] };
     const formats = { chatFormat: 'openai', messagesFormat: 'anthropic' };
-    const facts = { ...urls, ...keys, ...formats, engines: [], serving: true };
-    const text = formatStartSummary({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
+    const facts = { ...urls, ...keys, ...formats, engines: [], hasServingWorker: true };
+    const text = formatStartSummary({ ...facts, plan: plan({ providers: [openai, bedrock] }), usesDemoEngine: false });
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
     expect(text).toContain(bedrockNotYet);
     expect(text).not.toContain('demo engine');
     expect(text).toContain('  console   http://127.0.0.1:8484\n');
-    const onDemo = formatStartSummary({ ...facts, plan: plan({}), onDemo: true });
+    const onDemo = formatStartSummary({ ...facts, plan: plan({}), usesDemoEngine: true });
     expect(onDemo).toContain('demo engine');
     expect(onDemo).not.toContain('cloud ');
   });

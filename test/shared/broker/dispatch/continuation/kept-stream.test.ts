@@ -19,7 +19,7 @@ describe('the memory of a stream that can continue', () => {
       // The broker's client uses the memory again.
       piece.fill(0);
     }
-    expect(kept?.bytes().equals(whole)).toBe(true);
+    expect(kept?.toBuffer().equals(whole)).toBe(true);
     expect([kept?.length, kept?.relayedBytes]).toEqual([whole.length, whole.length - body.length]);
   });
 

@@ -14,7 +14,7 @@ function suspect(afterMs: number, givenAt?: number, died = dead): QuarantinedJob
 
 it('a quarantined job may share a worker with another one that has run longer than its first worker lived with it', () => {
   const quarantine = new Quarantine();
-  quarantine.recordGiven(worker, suspect(50, -200), -200);
+  quarantine.recordAssigned(worker, suspect(50, -200), -200);
   const other = suspect(50);
   expect(quarantine.mayTake(worker, other, 300)).toBe(false);
   expect(quarantine.mayTake(worker, other, 400)).toBe(true);
@@ -23,7 +23,7 @@ it('a quarantined job may share a worker with another one that has run longer th
 
 it('a quarantined job waits for a worker of its own for half a second at most', () => {
   const quarantine = new Quarantine();
-  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
+  quarantine.recordAssigned(worker, suspect(60_000, 100), 100);
   const other = suspect(60_000);
   expect(quarantine.mayTake(worker, other, 400)).toBe(false);
   expect(quarantine.mayTake(worker, other, 600)).toBe(true);
@@ -31,15 +31,15 @@ it('a quarantined job waits for a worker of its own for half a second at most', 
 
 it('a quarantined job may share a worker with one of another death, but not with one of its own', () => {
   const quarantine = new Quarantine();
-  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
+  quarantine.recordAssigned(worker, suspect(60_000, 100), 100);
   const another = suspect(60_000, 200, alsoDead);
   expect(quarantine.mayTake(worker, another, 200)).toBe(true);
-  quarantine.recordGiven(worker, another, 200);
+  quarantine.recordAssigned(worker, another, 200);
   expect(quarantine.mayTake(worker, suspect(60_000), 300)).toBe(false);
 });
 
 it('a job without a death may go to any worker', () => {
   const quarantine = new Quarantine();
-  quarantine.recordGiven(worker, suspect(60_000, 100), 100);
+  quarantine.recordAssigned(worker, suspect(60_000, 100), 100);
   expect(quarantine.mayTake(worker, { state: 'queued', death: undefined, attempt: undefined }, 200)).toBe(true);
 });

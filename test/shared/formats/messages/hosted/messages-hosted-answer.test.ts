@@ -114,7 +114,7 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     answer.finish();
-    expect(answer.wholeAnswer()).toMatchObject({
+    expect(answer.buildWholeAnswer()).toMatchObject({
       stop_reason: 'max_tokens',
       content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
     });
@@ -125,7 +125,7 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     expect(answer.finish()).toContain('web_search_tool_result_error');
-    expect(answer.wholeAnswer()).toMatchObject({ stop_reason: 'max_tokens' });
+    expect(answer.buildWholeAnswer()).toMatchObject({ stop_reason: 'max_tokens' });
   });
 
   it('has a call with an empty input if its arguments are not an object', () => {
@@ -137,7 +137,7 @@ describe('an answer with hosted tools in the messages format', () => {
     const answer = openWith(turn([call('c1', '{"query":"q"}')], 'tool_use'), true);
     answer.endTurn();
     expect(answer.finish()).toContain('web_search_tool_result_error');
-    expect(answer.wholeAnswer()).toMatchObject({
+    expect(answer.buildWholeAnswer()).toMatchObject({
       stop_reason: 'end_turn',
       content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
     });
@@ -167,7 +167,7 @@ describe('an answer with hosted tools in the messages format', () => {
     answer.finish();
     const cited = { text, citations: [citation] };
     const citedBefore = { text, citations: [{ type: 'own' }] };
-    expect(answer.wholeAnswer()).toMatchObject({ content: { 0: textBlock(text), 3: cited, 4: citedBefore } });
+    expect(answer.buildWholeAnswer()).toMatchObject({ content: { 0: textBlock(text), 3: cited, 4: citedBefore } });
     expect(bodyOf(answer.writeNextRequest(false))).toMatchObject({
       messages: { 3: { content: { 0: textBlock(text) } } },
     });

@@ -140,7 +140,7 @@ describe('the items of hosted calls, in a later request', () => {
     const search = (fields: JsonObject): unknown[] => outputs(plain({ type: 'web_search_call', id: 'ws', ...fields }));
     expect(search({ action: { type: 'search', queries: ['q'], sources } })).toEqual(['https://x.example/']);
     expect(search({ status: 'failed' })).toEqual(['Error: the search failed.']);
-    expect(search({})).toEqual(['The next message has what was found.']);
+    expect(search({})).toEqual(['The next message contains the results.']);
   });
 
   it('stay if the upstream knows them, or if the next message contains the outcome', () => {

@@ -70,7 +70,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
     expect(answer.finish()).toContain('event: response.incomplete');
-    expect(answer.wholeAnswer()).toMatchObject({
+    expect(answer.buildWholeAnswer()).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: [{ type: 'web_search_call', status: 'failed' }],
@@ -95,7 +95,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     ];
     const events = answer.relay(written(said));
     expect(events.match(/event: response.output_text.annotation.added/g)).toHaveLength(1);
-    expect(answer.wholeAnswer()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
+    expect(answer.buildWholeAnswer()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
   });
 
   it('offers a tool that is added twice under one name, and lists its server once', () => {
@@ -108,7 +108,7 @@ describe('an answer with hosted tools in the Responses format', () => {
     answer.relay(turn([call('mcp_wiki_find')]));
     expect(answer.endTurn()).toMatchObject([{ hosted: { param: 'input[0].tools[1].type' } }]);
     expect(answer.finish().match(/event: response.mcp_call.failed/g)).toHaveLength(1);
-    expect(answer.wholeAnswer()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
+    expect(answer.buildWholeAnswer()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
   });
 
   it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item of the input adds: %s', (type) => {
@@ -124,7 +124,7 @@ describe('an answer with hosted tools in the Responses format', () => {
       { type, tools: [own, { type: 'function', name: 'web_search', parameters: expect.anything() }] },
     ]);
     answerOne(answer, turn([call()]));
-    expect(answer.wholeAnswer()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
+    expect(answer.buildWholeAnswer()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
     expect(bodyOf(answer.writeNextRequest(true))).toMatchObject({ input: { 1: { tools: [own] } } });
   });
 });

@@ -8,12 +8,12 @@ export interface DiffLine {
 export type DiffPart = { lines: DiffLine[] } | { leftOut: number };
 
 /**
- * The table of common lines has at most this many cells, which are 16 MiB. If the texts need more, all lines between the first and the last
- * difference count as changed.
+ * Maximum number of cells in the table of common lines: 16 MiB, with 4 bytes per cell. If the texts need more cells, all lines between the
+ * first and the last difference count as changed.
  */
 const maxCells = 4_000_000;
 
-/** The number of equal lines that are shown before and after a change. */
+/** Number of equal lines to show before and after a change. */
 const contextLines = 3;
 
 /** Compares two texts line by line, with as few changed lines as possible. */
@@ -31,13 +31,15 @@ export function diffLines(earlier: string, later: string): DiffLine[] {
   ];
 }
 
-/** Replaces each run of equal lines that are far from any change by the number of these lines. */
+/** Replaces each run of equal lines that is far from any change with the number of its lines. */
 export function collapseEqualLines(diff: readonly DiffLine[]): DiffPart[] {
-  const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - contextLines), at + contextLines + 1).some(isChange));
+  const isNearChange = diff.map((_, index) =>
+    diff.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(isChange),
+  );
   const parts: DiffPart[] = [];
-  for (const [at, line] of diff.entries()) {
+  for (const [index, line] of diff.entries()) {
     const last = parts.at(-1);
-    if (isNear[at]) {
+    if (isNearChange[index]) {
       if (last && 'lines' in last) last.lines.push(line);
       else parts.push({ lines: [line] });
     } else if (last && 'leftOut' in last) last.leftOut++;
@@ -50,7 +52,7 @@ function isChange({ kind }: DiffLine): boolean {
   return kind !== 'same';
 }
 
-/** Splits a text into lines. A line break at the end of the text begins no further line. */
+/** Splits a text into lines. A line break at the end of the text does not begin another line. */
 function splitLines(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -66,13 +68,15 @@ function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[]
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
     return [...toDiffLines('removed', from), ...toDiffLines('added', to)];
-  // For each pair of lines, one of each text: the number of lines that the texts have in common from these two on.
+  // For each pair of a line in `from` and a line in `to`: the number of common lines from that pair to the ends.
   const common = new Uint32Array((from.length + 1) * width);
-  const at = (row: number, column: number): number => common[row * width + column] ?? 0;
+  const readCommon = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = from.length - 1; row >= 0; row--) {
     for (let column = to.length - 1; column >= 0; column--) {
       common[row * width + column] =
-        from[row] === to[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+        from[row] === to[column]
+          ? readCommon(row + 1, column + 1) + 1
+          : Math.max(readCommon(row + 1, column), readCommon(row, column + 1));
     }
   }
   const diff: DiffLine[] = [];
@@ -83,7 +87,10 @@ function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[]
       diff.push({ kind: 'same', text: left });
       row++;
       column++;
-    } else if (left !== undefined && (right === undefined || at(row + 1, column) >= at(row, column + 1))) {
+    } else if (
+      left !== undefined &&
+      (right === undefined || readCommon(row + 1, column) >= readCommon(row, column + 1))
+    ) {
       diff.push({ kind: 'removed', text: left });
       row++;
     } else {

@@ -8,11 +8,11 @@ export function LineDiff({ earlier, later, label }: { earlier: string; later: st
   if (!diff.some(({ kind }) => kind !== 'same')) return <Text size="sm">Nothing differs.</Text>;
   return (
     <pre className="code diff" tabIndex={0} role="group" aria-label={label}>
-      {collapseEqualLines(diff).map((part, at) =>
+      {collapseEqualLines(diff).map((part, partIndex) =>
         'lines' in part ? (
-          part.lines.map((line, index) => <Line key={`${at}.${index}`} line={line} />)
+          part.lines.map((line, index) => <Line key={`${partIndex}.${index}`} line={line} />)
         ) : (
-          <div key={at} className="diff-left-out">
+          <div key={partIndex} className="diff-left-out">
             {part.leftOut === 1 ? '1 equal line' : `${part.leftOut} equal lines`}
           </div>
         ),

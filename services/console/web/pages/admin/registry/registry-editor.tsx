@@ -19,16 +19,16 @@ const example = `models:
       - { model: qwen3-8b, tier: gpu }
       - { model: gpt-5-mini }`;
 
-/** Edits the stored registry as a text. The typed text stays when somebody else stores another version meanwhile. */
+/** Edits the stored registry as text. Keeps the typed text if somebody else stores another version in the meantime. */
 export function RegistryEditor({ state }: { state: RegistryState }) {
   const { version, text: storedText = '' } = state;
   const [draft, setDraft] = useState<Draft>();
   const [note, setNote] = useState('');
-  const [showsChanges, showChanges] = useState(false);
+  const [showsChanges, setShowsChanges] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const text = draft?.text ?? storedText;
   const check = useChange(
-    (checked: string) => callApi<RegistryCheck>('POST', '/registry/check', { text: checked }),
+    (textToCheck: string) => callApi<RegistryCheck>('POST', '/registry/check', { text: textToCheck }),
     [],
   );
   const save = useChange(
@@ -50,7 +50,7 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
         onSuccess: () => {
           setDraft(undefined);
           setNote('');
-          showChanges(false);
+          setShowsChanges(false);
         },
         onError: ({ code }) => {
           // The check finds the problems and their lines.
@@ -121,7 +121,7 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
           <Button variant="default" loading={check.isPending} onClick={() => check.mutate(text)}>
             Check
           </Button>
-          <Button variant="default" disabled={!draft} onClick={() => showChanges(!showsChanges)}>
+          <Button variant="default" disabled={!draft} onClick={() => setShowsChanges(!showsChanges)}>
             {showsChanges && draft ? 'Hide changes' : 'Show changes'}
           </Button>
           <Button variant="default" disabled={!draft} onClick={() => changeText(storedText)}>
@@ -144,7 +144,7 @@ interface OutdatedProps {
   onDrop: () => void;
 }
 
-/** Shows what saving this text would change when somebody has stored another version meanwhile. */
+/** Warns that somebody has stored another version in the meantime, and shows what saving the text would change. */
 function OutdatedNotice({ state: { version, text: storedText = '' }, text, onKeep, onDrop }: OutdatedProps) {
   return (
     <Alert

@@ -39,7 +39,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
               columns={[
                 {
                   label: 'Version',
-                  render: (each) => <VersionName facts={each} newest={state.version} />,
+                  render: (facts) => <VersionName facts={facts} newest={state.version} />,
                   sortBy: ({ version }) => version,
                   search: ({ version }) => `version ${version}`,
                 },
@@ -51,28 +51,28 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
                 },
                 {
                   label: 'What has changed',
-                  render: (each) => <span className="break">{describeChange(each)}</span>,
+                  render: (facts) => <span className="break">{describeChange(facts)}</span>,
                   sortBy: describeChange,
                 },
               ]}
               address=""
-              actions={(each) =>
-                state.readOnly || each.version === state.version ? null : (
+              actions={(facts) =>
+                state.readOnly || facts.version === state.version ? null : (
                   <Group gap={4} justify="flex-end" wrap="nowrap">
                     <Button
                       size="xs"
                       variant="default"
-                      aria-label={`Compare version ${each.version}`}
-                      onClick={() => setComparedVersion(each)}
+                      aria-label={`Compare version ${facts.version}`}
+                      onClick={() => setComparedVersion(facts)}
                     >
                       Compare
                     </Button>
                     <Button
                       size="xs"
                       variant="default"
-                      aria-label={`Revert to version ${each.version}`}
-                      loading={revert.isPending && revert.variables.version === each.version}
-                      onClick={() => revert.mutate(each)}
+                      aria-label={`Revert to version ${facts.version}`}
+                      loading={revert.isPending && revert.variables.version === facts.version}
+                      onClick={() => revert.mutate(facts)}
                     >
                       Revert
                     </Button>

@@ -7,7 +7,7 @@ import { Loaded } from '../../../parts/loaded.tsx';
 import { RegistryEditor } from './registry-editor.tsx';
 import { RegistryHistory } from './registry-history.tsx';
 
-/** Milliseconds between two fetches of the registry, of which others may have stored a version. */
+/** Milliseconds between two fetches of the registry, because other people may store versions. */
 const fetchEveryMs = 5_000;
 
 /** Shows the registry. It can be edited here, unless it is the file that `ROUTER_CONFIG` names. */

@@ -6,7 +6,7 @@ import { providerAway } from '../contract/sign-in.ts';
 import { ApiFailure } from './api-failure.ts';
 
 /** Creates the error handler of the API, which logs an error and answers it as JSON. */
-export function answerFailure(log: Logger): ErrorRequestHandler {
+export function createFailureHandler(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const failure = toApiFailure(error);
     // The path is not logged, because it may contain the token of a link.
@@ -31,7 +31,7 @@ function toApiFailure(error: unknown): ApiFailure {
     };
     return new ApiFailure(errorTable[error.code].status, code, message, details);
   }
-  // Express's own errors, such as for a body that is not JSON, carry a status. Their messages are not answered, because they quote the
+  // Express's own errors, such as for a body that is not JSON, carry a status. The answer leaves out their messages, which quote the
   // request.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return error.status === 413

@@ -1,4 +1,4 @@
-/** Browsers by a mark in their user agent. A browser whose user agent also contains the marks of other browsers comes before these. */
+/** The marks of browsers in a user agent. The order matters: the user agents of Edge and Opera contain the mark of Chrome too. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -17,8 +17,8 @@ const systems: readonly [RegExp, string][] = [
 ];
 
 /** Returns the common name of the browser with this user agent, for example `Firefox on Linux`. */
-export function browserName(agent = ''): string {
-  const named = (list: typeof browsers) => list.find(([mark]) => mark.test(agent))?.[1];
-  const [browser = 'A browser', system] = [named(browsers), named(systems)];
+export function describeBrowser(agent = ''): string {
+  const findName = (list: typeof browsers) => list.find(([mark]) => mark.test(agent))?.[1];
+  const [browser = 'A browser', system] = [findName(browsers), findName(systems)];
   return system === undefined ? browser : `${browser} on ${system}`;
 }

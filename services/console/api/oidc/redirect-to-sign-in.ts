@@ -5,13 +5,13 @@ import type { SignInFailure } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 
 /** Redirects to the sign-in page, which shows the reason. */
-export function leadToSignIn(response: Response, reason: SignInFailure): void {
+export function redirectToSignIn(response: Response, reason: SignInFailure): void {
   response.redirect(302, `/?sign-in=${reason}`);
 }
 
 /**
- * Creates a handler for addresses that people open in a browser. An error that `handle` throws leads to the sign-in page, because people
- * cannot read the API's JSON.
+ * Creates a handler for addresses that people open in a browser. An error that `handle` throws redirects to the sign-in page, because
+ * people cannot read the API's JSON.
  */
 export function redirectOnError(
   log: Logger,
@@ -26,7 +26,7 @@ export function redirectOnError(
       const facts = { requestId: response.getHeader('x-request-id'), reason };
       if (reason === 'signed_out') log.info(facts, 'a sign-in at a provider was ended');
       else log.error({ ...facts, err: error }, 'a sign-in at a provider failed');
-      leadToSignIn(response, reason);
+      redirectToSignIn(response, reason);
     }
   };
 }

@@ -1,5 +1,5 @@
-/** Returns whether an object has all wanted values already. Absent, null and empty count as the same. */
-export function changesNothing(current: object, wanted: object): boolean {
+/** Returns whether an object has all wanted values already. An absent value, null and `{}` count as the same. */
+export function hasAllValues(current: object, wanted: object): boolean {
   const values = new Map<string, unknown>(Object.entries(current));
   return Object.entries(wanted).every(([name, value]) => toComparable(values.get(name)) === toComparable(value));
 }

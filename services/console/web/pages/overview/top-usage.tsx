@@ -4,30 +4,30 @@ import type { UsageThing } from '../../../contract/usage.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
-export interface TopThingsProps {
+export interface TopUsageProps {
   title: string;
-  things: readonly UsageThing[];
-  /** Returns the URL of the page with the thing's requests. */
-  linkOf?: (thing: UsageThing) => string;
+  items: readonly UsageThing[];
+  /** Builds the URL of the log with the item's requests. */
+  buildLink?: (item: UsageThing) => string;
 }
 
-export function TopThings({ title, things, linkOf }: TopThingsProps) {
+export function TopUsage({ title, items, buildLink }: TopUsageProps) {
   return (
     <section>
       <Title order={2} mb="xs">
         {title}
       </Title>
-      {things.length === 0 ? (
+      {items.length === 0 ? (
         <Text size="sm" c="dimmed">
           None.
         </Text>
       ) : (
         <DataList
           label={title}
-          rows={things}
+          rows={items}
           idOf={({ id }) => id}
           columns={[
-            { label: 'Name', render: (thing) => <ThingName thing={thing} link={linkOf?.(thing)} /> },
+            { label: 'Name', render: (item) => <ItemName item={item} link={buildLink?.(item)} /> },
             { label: 'Requests', render: ({ requests }) => formatCount(requests), isNumber: true },
             { label: 'Failed', render: ({ failed }) => formatCount(failed), isNumber: true },
             { label: 'Tokens', render: ({ tokens }) => formatShort(tokens), isNumber: true },
@@ -39,7 +39,7 @@ export function TopThings({ title, things, linkOf }: TopThingsProps) {
   );
 }
 
-function ThingName({ thing: { id, name, owner }, link }: { thing: UsageThing; link: string | undefined }) {
+function ItemName({ item: { id, name, owner }, link }: { item: UsageThing; link: string | undefined }) {
   const text = <span className="break">{name}</span>;
   return (
     <div>

@@ -2,8 +2,8 @@ import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 
-/** Warns of each provider at which nobody can sign in because the variable that its `client_secret_env` names is not set here. */
-export function warnOfSecrets(
+/** Logs a warning for each provider without its client secret, because the variable that `client_secret_env` names is not set. */
+export function warnOfMissingSecrets(
   { providers }: SignInSettings,
   environment: Environment,
   log: Pick<Logger, 'warn'>,
