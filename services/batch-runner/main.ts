@@ -231,8 +231,8 @@ await runService(async (environment, releases) => {
   registerFileMetrics(metricsRegistry, files);
   registerRunnerGauges(metricsRegistry, { jobs, batches, slots, workers: queues });
   readHealth = async () => {
-    const { areWell, health } = await readDependencies({ broker, redis, store, writes });
-    return { ready: true, facts: { status: areWell ? 'ok' : 'degraded', version, ...health } };
+    const { areHealthy, health } = await readDependencies({ broker, redis, store, writes });
+    return { ready: true, facts: { status: areHealthy ? 'ok' : 'degraded', version, ...health } };
   };
   log.info({ id, version }, 'batch-runner is ready');
 });

@@ -1,10 +1,10 @@
-import { hostedCapability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, Reply } from '#shared/broker/contract/job-contract.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { createUnseal } from '#shared/upstream/create-answer-context.ts';
-import { readMinimalEffort, withEffort } from '#shared/upstream/minimal-thinking.ts';
+import { readMinimalEffort, replaceEffort } from '#shared/upstream/minimal-thinking.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import { relayAnswer } from '#shared/upstream/relay-answer.ts';
 import type { RelayedUpstream } from '#shared/upstream/relay.ts';
@@ -79,7 +79,7 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
     const leastEffort = readMinimalEffort(translated);
     const effort = leastEffort && (changes.effort ?? this.#refusals.findReplacement(model.id, leastEffort));
     const request =
-      effort === undefined ? translated : withEffort(translated, effort, route.format === messagesUpstream);
+      effort === undefined ? translated : replaceEffort(translated, effort, route.format === messagesUpstream);
     const written: ProviderRequest = this.#writer.write(parsed, route, request);
     const refusableEffort = effort === undefined ? leastEffort : undefined;
     const hasOtherRoute = changes.isInOtherFormat !== true && this.#routes.list(model.id, job.format).length > 1;
@@ -117,7 +117,7 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
     const { translation, adapt, compacts, encrypts } = route;
     const { takesFiles, takesCustomTools } = provider;
     const { id, maxOutput, thinkingTypes, capabilities } = model;
-    const searches = capabilities.includes(hostedCapability('web_search', job.format));
+    const searches = capabilities.includes(formatHostedCapability('web_search', job.format));
     const traits = {
       model: id,
       maxOutput,

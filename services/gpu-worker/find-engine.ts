@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import { detectEngine } from './detect-engine.ts';
 import type { EngineHttp } from './engine-http.ts';
-import { engineOf } from './engines/engine-of.ts';
+import { selectEngine } from './engines/engine-of.ts';
 import type { Discovery, Engine, EngineKind } from './engines/engine.ts';
 
 export interface FindEngineOptions {
@@ -25,7 +25,7 @@ export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: Fi
 }> {
   for (let isFirst = true; ; isFirst = false) {
     const engineKind = kind === 'auto' ? await detectEngine(http) : kind;
-    const engine = engineKind && engineOf(engineKind);
+    const engine = engineKind && selectEngine(engineKind);
     const discovery = await engine?.discover(http, []).catch((error: unknown) => {
       log.debug({ err: error }, 'the engine did not list its models');
       return undefined;

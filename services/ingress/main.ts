@@ -180,7 +180,7 @@ await runService(async (environment, releases) => {
       return verdict;
     },
   };
-  const knownRefusal: LimitKeeper['findKnownRefusal'] = (parties) => {
+  const findKnownRefusal: LimitKeeper['findKnownRefusal'] = (parties) => {
     const refusal = limits.findKnownRefusal(parties);
     if (refusal) metrics.countLimitRefusal(refusal.code);
     return refusal;
@@ -312,7 +312,7 @@ await runService(async (environment, releases) => {
     outages: storedOutages,
     changes,
     limits: retriedLimits,
-    knownRefusal,
+    findKnownRefusal,
     places,
     unreadOutputs,
     openRequests,
@@ -354,7 +354,7 @@ await runService(async (environment, releases) => {
     registry: () => registry.current(),
     heldBodies,
     unreadOutputs,
-    knownRefusal,
+    findKnownRefusal,
     limits: retriedLimits,
     priceOf,
     hedges,

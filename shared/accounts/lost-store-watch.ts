@@ -10,7 +10,7 @@ const checkEveryMs = 1_000;
  * States: new (no id was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another id). When an operator
  * confirms the store, its id at that moment becomes the remembered id.
  */
-export class LostStoreWatch {
+export class LostStoreDetector {
   readonly #marker: Pick<StoreMarker, 'read'>;
   readonly #log: Pick<Logger, 'error' | 'info'>;
   readonly #timer: NodeJS.Timeout;

@@ -38,7 +38,7 @@ export function computeNamedPeriod(name: NamedPeriod, now: number): Period {
  * @param count how many units the period has
  */
 export function computeLastUnits(unit: PeriodUnit, count: number, now: number): Period {
-  const to = nextBeginning(unit, now);
+  const to = findNextBeginning(unit, now);
   if (unit !== 'month') return { from: to - count * unitMs[unit], to };
   const date = new Date(to);
   return { from: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count, 1), to };
@@ -50,13 +50,13 @@ export function computeLastUnits(unit: PeriodUnit, count: number, now: number): 
  */
 export function listBeginnings(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
-  for (let time = findBeginning(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
+  for (let time = findBeginning(unit, from); time < to; time = findNextBeginning(unit, time)) times.push(time);
   return times;
 }
 
 /** Returns the shortest period of whole units that contains a time span. */
 export function widenToUnits(unit: PeriodUnit, { from, to }: Period): Period {
-  return { from: findBeginning(unit, from), to: nextBeginning(unit, to - 1) };
+  return { from: findBeginning(unit, from), to: findNextBeginning(unit, to - 1) };
 }
 
 /** Milliseconds after the beginning of a period until its totals expire: 400 days for a day, ten years for a month. */
@@ -70,14 +70,14 @@ export function findBeginning(unit: PeriodUnit, at: number): number {
 }
 
 /** Returns the beginning of the next unit after the unit that contains a time. */
-export function nextBeginning(unit: PeriodUnit, at: number): number {
+export function findNextBeginning(unit: PeriodUnit, at: number): number {
   if (unit !== 'month') return findBeginning(unit, at) + unitMs[unit];
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
 /** Returns the name of a day or month, such as `2026-11-21` or `2026-11`. */
-export function periodName(unit: TotalsUnit, beginning: number): string {
+export function toPeriodName(unit: TotalsUnit, beginning: number): string {
   return new Date(beginning).toISOString().slice(0, unit === 'day' ? 10 : 7);
 }
 

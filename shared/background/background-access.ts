@@ -1,9 +1,9 @@
 import type { ConnectionOptions, RedisOptions } from 'bullmq';
-import { redisOptions } from '#shared/accounts/redis/redis-options.ts';
+import { buildRedisOptions } from '#shared/accounts/redis/redis-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface BackgroundAccess {
-  /** URL of Redis, see `redisOptions`. */
+  /** URL of Redis, see `buildRedisOptions`. */
   url: string;
   /** Certificates in PEM that may have signed the server's certificate, besides the public certificates. */
   ca?: string | undefined;
@@ -51,7 +51,7 @@ export function toProducerConnection({ url, ca }: BackgroundAccess): ConnectionO
 
 /** Converts a URL of Redis to options of a connection. The cast is needed because the library's type permits no undefined option. */
 function toRedisOptions(url: string, ca: string | undefined): RedisOptions {
-  const options = redisOptions(url, ca) as RedisOptions;
+  const options = buildRedisOptions(url, ca) as RedisOptions;
   // The failover detector may end a connection for good (see `reconnectAfterEnd` in connect-redis.ts), and nothing here can reopen the
   // connections of the library. A primary that sentinels have replaced closes its connections, or refuses writes. The library then asks the
   // sentinels for the new primary.

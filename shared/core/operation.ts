@@ -22,7 +22,7 @@ export type Operation = (typeof operations)[number];
 /** The operations of a model that announces no operations, because announcements omit the list for a model that only generates. */
 const defaultOperations: readonly ModelOperation[] = ['generate'];
 
-export function operationsOf({
+export function listOperations({
   operations: announcedOperations = defaultOperations,
 }: {
   readonly operations?: readonly ModelOperation[] | undefined;
@@ -31,9 +31,9 @@ export function operationsOf({
 }
 
 /** Whether a model can do an operation. Models that generate also count tokens. */
-export function canDo(model: Parameters<typeof operationsOf>[0], operation: Operation): boolean {
+export function canDo(model: Parameters<typeof listOperations>[0], operation: Operation): boolean {
   const requiredOperation = operation === 'count_tokens' ? 'generate' : operation;
-  return operationsOf(model).some((supported) => supported === requiredOperation);
+  return listOperations(model).some((supported) => supported === requiredOperation);
 }
 
 /** Returns the field with the operations that a worker announces for a model; an empty object if the model only generates. */

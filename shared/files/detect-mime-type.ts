@@ -29,7 +29,7 @@ const typesByStart: readonly [RegExp, string][] = [
 ];
 
 /** Number of bytes at the start of a file that are needed to detect its type. */
-export const startBytes = 16;
+export const typeBytes = 16;
 
 export const unknownMimeType = 'application/octet-stream';
 

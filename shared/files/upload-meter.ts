@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { startBytes } from './detect-mime-type.ts';
+import { typeBytes } from './detect-mime-type.ts';
 
 /** Maximum bytes that one step reserves, so that Redis is called only once for every few mebibytes of an upload. */
 const maxStepBytes = 4 * 1024 * 1024;
@@ -33,7 +33,7 @@ export class UploadMeter {
   readonly #maxBytes: number;
   readonly #isSparing: boolean;
   readonly #reserve: ReserveBytes;
-  readonly #start: Buffer = Buffer.alloc(startBytes);
+  readonly #start: Buffer = Buffer.alloc(typeBytes);
   #reserved: number;
   #bytes = 0;
   #lines = 0;
@@ -48,7 +48,7 @@ export class UploadMeter {
 
   /** The first bytes, from which the type of the file is detected. */
   get start(): Uint8Array {
-    return this.#start.subarray(0, Math.min(this.#bytes, startBytes));
+    return this.#start.subarray(0, Math.min(this.#bytes, typeBytes));
   }
 
   /** Number of lines so far. The last line need not end with a line feed. */
@@ -62,7 +62,7 @@ export class UploadMeter {
    */
   async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
-      if (this.#bytes < startBytes) this.#start.set(piece.subarray(0, startBytes - this.#bytes), this.#bytes);
+      if (this.#bytes < typeBytes) this.#start.set(piece.subarray(0, typeBytes - this.#bytes), this.#bytes);
       this.#bytes += piece.length;
       if (this.#bytes > this.#maxBytes)
         throw new RouterError('body_too_large', `The file is larger than ${this.#maxBytes} bytes.`);

@@ -6,7 +6,7 @@ import { isJsonObject, nestsTooDeeply, type Json, type JsonObject } from '#share
  */
 export type MessagePart = JsonObject & { type: string };
 
-export interface PartedMessage {
+export interface TraceMessage {
   role: string;
   parts: MessagePart[];
   /**
@@ -16,17 +16,17 @@ export interface PartedMessage {
   finish_reason?: string;
 }
 
-export interface PartedRequest {
+export interface TraceRequest {
   /** The instructions that the format keeps outside of the conversation. */
   instructions: MessagePart[];
-  messages: PartedMessage[];
+  messages: TraceMessage[];
 }
 
 /** Converts a format's bodies to messages of the conventions. Leaves unknown content out and never throws. */
 export interface MessageParts {
-  request: (body: JsonObject) => PartedRequest;
+  request: (body: JsonObject) => TraceRequest;
   /** Returns the messages of a whole answer; an empty list for a body without them, such as an error. */
-  answer: (body: JsonObject) => PartedMessage[];
+  answer: (body: JsonObject) => TraceMessage[];
   /** Joins the events of a stream into the whole answer. The stream may be cut off. */
   joinEvents: (events: readonly JsonObject[]) => JsonObject;
 }
@@ -88,7 +88,7 @@ export function toToolResponse(content: Json | undefined, toParts: (part: JsonOb
 }
 
 /** Removes messages without parts. */
-export function removeEmptyMessages(messages: readonly PartedMessage[]): PartedMessage[] {
+export function removeEmptyMessages(messages: readonly TraceMessage[]): TraceMessage[] {
   return messages.filter(({ parts }) => parts.length > 0);
 }
 

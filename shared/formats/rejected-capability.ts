@@ -9,7 +9,7 @@ export type RejectedCapability =
 
 const errorCode = 'capability_rejected';
 
-export function rejectionDetails(capability: RejectedCapability): NonNullable<ErrorDetails['details']> {
+export function createRejectionDetails(capability: RejectedCapability): NonNullable<ErrorDetails['details']> {
   return { error_code: errorCode, capability };
 }
 

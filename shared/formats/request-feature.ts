@@ -28,6 +28,6 @@ export function findFeatures<Request extends JsonObject>(
 }
 
 /** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */
-export function featureKey(name: string, format: string): string {
+export function createFeatureKey(name: string, format: string): string {
   return `${name}@${format}`;
 }

@@ -2,7 +2,7 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import { RouterError } from '#shared/core/errors.ts';
 import { canDo, type Operation } from '#shared/core/operation.ts';
 import type { RegistryTarget } from '#shared/registry/registry.ts';
-import { modelNotFoundError, type ResolvedModel } from './resolve-model.ts';
+import { createModelNotFoundError, type ResolvedModel } from './resolve-model.ts';
 
 /** Phrases for error messages about a model that cannot do an operation. */
 const unsupportedPhrases: Partial<Record<Operation, string>> = {
@@ -31,7 +31,8 @@ export function assertServed(
   if (model.kind === 'auto') return;
   const service = findService(model.targets, operation, workers);
   if (service === 'unable') throw createWrongOperationError(name, operation);
-  if (service === 'unserved' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFoundError(name);
+  if (service === 'unserved' && !model.isRegistered && !workers.isKnownModel(name))
+    throw createModelNotFoundError(name);
 }
 
 /**

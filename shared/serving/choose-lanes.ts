@@ -9,7 +9,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { canDo, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
-import { featureKey } from '#shared/formats/request-feature.ts';
+import { createFeatureKey } from '#shared/formats/request-feature.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { hasAllCapabilities, findRequiredCapabilities } from './required-capabilities.ts';
 import type { ResolvedModel } from './resolve-model.ts';
@@ -189,7 +189,7 @@ export function isAllowed(
 
 /** Whether a model takes all features of the request. If no model takes a feature, the error of a worker names the feature. */
 function takesAllFeatures({ lacks }: ModelInfo, { features }: Needs, format: string): boolean {
-  return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
+  return !lacks || !features?.some((name) => lacks.includes(createFeatureKey(name, format)));
 }
 
 /** Numbers the candidates by groups. The candidates of a group differ only in their free slots. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { Conversation } from '#shared/formats/conversation.ts';
 
 export interface NamedSession {
@@ -11,7 +11,7 @@ export interface NamedSession {
 /**
  * Computes a number of 32 bits that is the same for all requests of one conversation. The number depends on the session that the client
  * names in headers or body. If the client names no session, the number depends on the start of the conversation; in a session that may
- * restart, on both. It also depends on the owner (see `storeOwnerOf`), so that no client reaches the worker of another owner's conversation
+ * restart, on both. It also depends on the owner (see `findStoreOwner`), so that no client reaches the worker of another owner's conversation
  * by sending the same text.
  * @param session the session that the client's headers name
  */
@@ -21,6 +21,6 @@ export function computeAffinity(
   { name, start }: Conversation,
 ): number {
   const isNamed = session === undefined ? name !== undefined : !session.mayRestart;
-  const facts = [storeOwnerOf(identity), session?.name ?? '', name ?? '', isNamed ? '' : start];
+  const facts = [findStoreOwner(identity), session?.name ?? '', name ?? '', isNamed ? '' : start];
   return hash('sha256', JSON.stringify(facts), 'buffer').readUInt32LE();
 }

@@ -4,7 +4,7 @@ import { zeroAmount } from './reserve.ts';
 
 export interface CountedLimits {
   limits: Pick<LimitKeeper, 'reserve'>;
-  knownRefusal: LimitKeeper['findKnownRefusal'];
+  findKnownRefusal: LimitKeeper['findKnownRefusal'];
 }
 
 /**
@@ -14,11 +14,11 @@ export interface CountedLimits {
  * @throws RouterError of the limit that refuses the request, or `store_unavailable`
  */
 export async function countRequest(
-  { limits, knownRefusal }: CountedLimits,
+  { limits, findKnownRefusal }: CountedLimits,
   { limits: parties }: Pick<KeyIdentity, 'limits'>,
 ): Promise<void> {
   if (parties.every(({ limits: { requestsPerMinute } }) => requestsPerMinute === undefined)) return;
-  const refusal = knownRefusal(parties);
+  const refusal = findKnownRefusal(parties);
   if (refusal) throw refusal;
   // All other limits stay, because Redis updates every limit of a party.
   const partiesWithoutConcurrency = parties.map((each) => ({

@@ -1,4 +1,4 @@
-import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
@@ -40,7 +40,7 @@ export function createModelJob(
     trace,
     headers,
     answerId,
-    ownerKey: format.sealsAnswers === true ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
+    ownerKey: format.sealsAnswers === true ? ownerKeys.deriveGrantKeys(findStoreOwner(identity)) : undefined,
     unread: findUnreadLists(parameters, lanes.choice.model),
     // JSON that must match a grammar cannot be continued in its middle.
     continues: stream && !needs.json && continues !== false,

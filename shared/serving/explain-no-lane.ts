@@ -2,7 +2,7 @@ import { isLimited, type ModelInfo } from '#shared/broker/contract/announcement.
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { canDo } from '#shared/core/operation.ts';
-import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
+import { createRejectionDetails } from '#shared/formats/rejected-capability.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { isAllowed, type LaneChoice } from './choose-lanes.ts';
 import {
@@ -85,7 +85,7 @@ export function explainNoLane(
   const rejected = unmetCapabilities.flatMap((each) => toRejectedCapability(each) ?? [])[0];
   const error = new RouterError('unsupported_parameter', `No connected model takes ${missingParts}.`, {
     param: 'model',
-    details: rejected && rejectionDetails(rejected),
+    details: rejected && createRejectionDetails(rejected),
   });
   return { waits, error };
 }

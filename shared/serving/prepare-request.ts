@@ -1,4 +1,4 @@
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { Caller } from './caller.ts';
@@ -62,7 +62,7 @@ export async function prepareRequest(
   const choosesId = format.choosesAnswerIds === true && operation === 'generate';
   const answerId = request.answerId ?? (choosesId ? createAnswerId(format) : undefined);
   if (!client.store && !client.files) return answerId === request.answerId ? request : { ...request, answerId };
-  const owner = storeOwnerOf(caller.identity);
+  const owner = findStoreOwner(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();
   const resolved = await resolveStored(answers, format, operation, client, owner, request.answerId);
   const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;

@@ -3,7 +3,7 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 
 /**
  * Returns the owner and the key for which the fair queue counts a request. A key without an owner counts as its own owner. Stored content
- * of the key may have another owner, see `storeOwnerOf`.
+ * of the key may have another owner, see `findStoreOwner`.
  */
 export function getQueueSender({
   id,

@@ -1,4 +1,4 @@
-import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
@@ -14,7 +14,7 @@ export function findRequiredCapabilities(
   format: string,
 ): readonly Capability[] {
   if (!tools && !vision && !json && !hosted) return noCapabilities;
-  const required: Capability[] = (hosted ?? []).map((kind) => hostedCapability(kind, format));
+  const required: Capability[] = (hosted ?? []).map((kind) => formatHostedCapability(kind, format));
   if (tools) required.push('tools');
   if (vision) required.push('vision');
   if (json) required.push('json');

@@ -80,7 +80,7 @@ function drawFirst(weighted: readonly RegistryTarget[], random: () => number): R
   return drawnTarget ? [drawnTarget, ...weighted.filter((target) => target !== drawnTarget)] : [];
 }
 
-export function modelNotFoundError(model: string): RouterError {
+export function createModelNotFoundError(model: string): RouterError {
   return new RouterError('model_not_found', `The model \`${model}\` does not exist or you do not have access to it.`, {
     param: 'model',
     details: { error_code: 'model_not_found', model },

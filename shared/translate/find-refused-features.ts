@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { featureKey } from '#shared/formats/request-feature.ts';
+import { createFeatureKey } from '#shared/formats/request-feature.ts';
 import type { ModelTraits, Translation } from './translation.ts';
 
 /**
  * Returns the client-format features that an upstream lacks. The upstream lacks a feature if the translation refuses the feature's example
  * request. So the code that refusesExample requests also decides what the worker announces.
  * @param translations the translations to the upstream's format, one for each client format
- * @returns keys of the features, see `featureKey`
+ * @returns keys of the features, see `createFeatureKey`
  */
 export function findRefusedFeatures<Request>(
   translations: readonly Translation<Request>[],
@@ -16,7 +16,7 @@ export function findRefusedFeatures<Request>(
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
     const lacked = (features?.features ?? []).filter(({ example }) => refusesExample(translation, example, traits));
-    return lacked.map(({ name }) => featureKey(name, format));
+    return lacked.map(({ name }) => createFeatureKey(name, format));
   });
 }
 

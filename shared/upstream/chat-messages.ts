@@ -11,7 +11,7 @@ export function mapMessages(request: JsonObject, change: (message: JsonObject) =
 }
 
 /** Changes the role `developer` to `system`, because the chat templates of most local models lack `developer`. */
-export function developerAsSystem(message: JsonObject): JsonObject {
+export function changeDeveloperToSystem(message: JsonObject): JsonObject {
   return message.role === 'developer' ? { ...message, role: 'system' } : message;
 }
 

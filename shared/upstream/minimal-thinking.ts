@@ -43,7 +43,7 @@ export function chooseAcceptedEffort(error: unknown, refused: MinimalEffort): st
  * Copies a request with `effort` in place of no thinking or minimal thinking.
  * @param hasBudgets whether the request's format has both thinking budgets (`thinking`) and efforts (`output_config`)
  */
-export function withEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
+export function replaceEffort(request: JsonObject, effort: string, hasBudgets: boolean): JsonObject {
   const changed = { ...request };
   const { reasoning_effort: requested, reasoning, thinking, output_config: config } = request;
   if (isMinimal(requested)) changed['reasoning_effort'] = effort;

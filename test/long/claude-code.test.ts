@@ -9,8 +9,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { createMessagesErrorAnswer } from '#shared/formats/messages/error.ts';
-import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
-import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
+import { createRejectionDetails } from '#shared/formats/rejected-capability.ts';
+import { createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { findCli } from '../helpers/clis/install-clis.ts';
 import { pixelData } from '../helpers/clis/open-real-cli.ts';
@@ -184,7 +184,7 @@ describe('Claude Code on a native upstream', () => {
   const unknownBeta = `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`;
   const unknownTag =
     "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'";
-  const noEffort = { details: rejectionDetails('effort_unsupported') };
+  const noEffort = { details: createRejectionDetails('effort_unsupported') };
 
   it.each<[what: string, refusal: MessagesAnswer, isWith: (call: MessagesCall) => boolean]>([
     ['a tag that the upstream does not know', refused(unknownTag), ({ body }) => 'context_management' in body],
@@ -195,7 +195,7 @@ describe('Claude Code on a native upstream', () => {
     ],
     [
       'images, by an error of the router',
-      refusedBy(unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block')),
+      refusedBy(createUnsupportedMessagesError('messages.0.content.0.type', 'images', 'image_block')),
       has('"type":"image"'),
     ],
     [

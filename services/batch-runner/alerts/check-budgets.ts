@@ -4,7 +4,7 @@ import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { toBudgetField } from '#shared/accounts/limits/refused-budgets.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { findBeginning, nextBeginning, periodName } from '#shared/accounts/periods.ts';
+import { findBeginning, findNextBeginning, toPeriodName } from '#shared/accounts/periods.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import {
@@ -72,7 +72,7 @@ export function createBudgetCheck({
       const limit = use.limits[name];
       if (!measured || limit === undefined) return;
       const step = budgetPeriods[name];
-      const period = periodName(step, findBeginning(step, use.at));
+      const period = toPeriodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
       const budget = toBudgetField({ party: party.party, name, set: limit });
       // A day may end between the reads of refusals and of use. Each refusal names its period, so that it does not count for the next day.
@@ -83,7 +83,7 @@ export function createBudgetCheck({
       const kind = `budgets:${period}`;
       const reportedFields = reportedByKind.get(kind) ?? (await states.readAll(kind));
       reportedByKind.set(kind, reportedFields);
-      const resetsAt = nextBeginning(step, use.at);
+      const resetsAt = findNextBeginning(step, use.at);
       for (const [index, threshold] of reachedThresholds.entries()) {
         const field = `${budget} ${threshold}`;
         if (reportedFields.has(field)) continue;

@@ -1,10 +1,10 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { isUsable, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
-import { findBeginning, periodName } from '#shared/accounts/periods.ts';
+import { findBeginning, toPeriodName } from '#shared/accounts/periods.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { ownerOfKey } from './owner-of-key.ts';
+import { toWebhookOwner } from './owner-of-key.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -38,7 +38,7 @@ export async function checkExpiringKeys(
     // The report of the expiry itself counts as due a day before it, so that keys with a life of less than a day are not reported.
     if (daysBefore === undefined || createdAt >= expiresAt - Math.max(1, daysBefore) * dayMs) continue;
     const day = findBeginning('day', expiresAt);
-    const kind = `keys:${periodName('day', day)}`;
+    const kind = `keys:${toPeriodName('day', day)}`;
     const reportedFields = reportedByKind.get(kind) ?? (await states.readAll(kind));
     reportedByKind.set(kind, reportedFields);
     const field = `${id} ${expiresAt} ${daysBefore}`;
@@ -50,7 +50,7 @@ export async function checkExpiringKeys(
 
 function createKeyEvent(key: FoundKey, expiresAt: number, daysBefore: ReportDay): WebhookEvent {
   const { id, kind, name, ownerId } = key;
-  const owner = ownerOfKey(key);
+  const owner = toWebhookOwner(key);
   const data = {
     id,
     kind,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertStates, FieldChange } from '#shared/accounts/alerts/alert-states.ts';
-import { storedJson } from '#shared/accounts/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/accounts/redis/stored-value.ts';
 import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import type { WorkersSnapshot } from './worker-view.ts';
@@ -13,7 +13,7 @@ const unservedKeptMs = 7 * 24 * 3_600_000;
 /** Largest number of names in one event. */
 const maxNames = 100;
 
-const stateSchema = storedJson(z.object({ state: z.enum(['served', 'missing', 'unserved']), at: z.number() }));
+const stateSchema = createStoredSchema(z.object({ state: z.enum(['served', 'missing', 'unserved']), at: z.number() }));
 
 /** `missing`: no worker has served the model since `at`, in ms since 1970, and this has not been reported yet. */
 type ModelState = z.output<typeof stateSchema>;

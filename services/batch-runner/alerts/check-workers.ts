@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
-import { storedJson } from '#shared/accounts/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/accounts/redis/stored-value.ts';
 import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import type { Trouble, WorkerProcess, WorkersSnapshot } from './worker-view.ts';
@@ -15,7 +15,7 @@ const lostKeptMs = 24 * 3_600_000;
  */
 const minListenedMs = 60_000;
 
-const reportedStateSchema = storedJson(
+const reportedStateSchema = createStoredSchema(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
 );
 

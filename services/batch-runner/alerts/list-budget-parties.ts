@@ -2,10 +2,10 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { findLiveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { TotalsUnit } from '#shared/accounts/periods.ts';
-import { partyOfService, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
+import { toServiceParty, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
-import { ownerOfKey } from './owner-of-key.ts';
+import { toWebhookOwner } from './owner-of-key.ts';
 
 /** Names of the limits that are budgets, and the period of each budget. */
 export const budgetPeriods = {
@@ -42,10 +42,10 @@ export async function listBudgetParties(
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
     ...[...findLiveKeysByParty(allKeys, now)].map(([party, { limits = {}, ...key }]) => {
-      return { party, name: key.name, limits, owner: ownerOfKey(key) };
+      return { party, name: key.name, limits, owner: toWebhookOwner(key) };
     }),
     ...[...services.values()].map(({ name, limits }) => {
-      return { party: partyOfService(name), name, limits, owner: 'router' as const };
+      return { party: toServiceParty(name), name, limits, owner: 'router' as const };
     }),
     ...people
       .filter(({ blockedAt }) => blockedAt === undefined)

@@ -4,7 +4,7 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice, SliceResults } from '#shared/accounts/batches/slice.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { Upload } from '#shared/files/files.ts';
@@ -81,7 +81,7 @@ export async function endSlice(
         { ...uploads, lines: objectNames },
         stoppedResults ? undefined : inputLostProblem,
       );
-      if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
+      if (end === 'lapsed') throw createStoreUnavailableError(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
     } catch (error) {
       // If another runner has ended the slice meanwhile, its results are no longer in Redis.
@@ -163,7 +163,8 @@ async function* readLinesOfSide(
     if (!stopped && !recorded.has(line)) continue;
     const result = recorded.has(line) ? (await recordedResults.next()).value : stopped?.get(line);
     // Redis has lost the result, or it is sealed with a secret that is not set. No line may be missing from the files without an error.
-    if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
+    if (!result)
+      throw createStoreUnavailableError(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
     if (!belongsToSide(result)) continue;
     if ('object' in result) objectNames.push(result.object);
     else yield Buffer.from(`${result.text}\n`);

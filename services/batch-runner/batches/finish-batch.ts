@@ -3,7 +3,7 @@ import { findStopReason, isOver, type BatchProblem, type BatchRecord } from '#sh
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { Upload } from '#shared/files/files.ts';
 import type { BatchDependencies } from './batch-dependencies.ts';
@@ -153,7 +153,7 @@ async function joinSide(
   }
 
   function leaveOut(reason: string): void {
-    if (findStopReason(batch) === undefined) throw storeUnavailable(reason);
+    if (findStopReason(batch) === undefined) throw createStoreUnavailableError(reason);
     joined.isIncomplete = true;
   }
 }

@@ -1,7 +1,7 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { heavyBytes } from '../heavy-work.ts';
@@ -53,7 +53,7 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   const slice = await batches.readSlice(id, number);
   const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
-  if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
+  if (!slice || !formats || !sealer) throw createStoreUnavailableError(`slice ${number} of ${id} cannot be read`);
   const delayMs = findStopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
   if (delayMs !== undefined) throw new RunLaterError(delayMs);
   const runningSlice = { batch, formats, number, slice, sealer };
@@ -120,7 +120,7 @@ async function runRemainingLines(
 ): Promise<number | undefined> {
   const { batch, slice, number, recorded } = runningSlice;
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
-  if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
+  if (!pieces) throw createStoreUnavailableError(`the input of ${batch.id} is away`);
   const halt = new AbortController();
   const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
   const { batches, jobs, parked } = parts;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
@@ -90,7 +90,7 @@ async function readInput(
   const pieces = await parts.objects.get(input);
   if (!pieces) {
     // While the batch has time, validation is tried again, because the object may become readable again.
-    if (findStopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
+    if (findStopReason(batch) === undefined) throw createStoreUnavailableError(`the input of ${batch.id} is away`);
     content.problems.push(inputGoneProblem);
     return content;
   }

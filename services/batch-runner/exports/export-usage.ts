@@ -1,10 +1,10 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { nameRequests, type FindNames } from '#shared/accounts/ledger/name-requests.ts';
-import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
+import { usageCsvHead, toUsageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { TeamRecord, TeamStore } from '#shared/accounts/people/team-store.ts';
-import { findBeginning, nextBeginning, periodName } from '#shared/accounts/periods.ts';
+import { findBeginning, findNextBeginning, toPeriodName } from '#shared/accounts/periods.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
@@ -53,14 +53,14 @@ export async function exportUsage(parts: UsageExportParts, now = Date.now()): Pr
   if (teamSetting === undefined) return;
   const lastDay = findBeginning('day', now - hour * hourMs) - dayMs;
   const lastExported = (await states.readAll(kind)).get(field);
-  const nextDay = lastExported === undefined ? lastDay : nextBeginning('day', Date.parse(lastExported));
+  const nextDay = lastExported === undefined ? lastDay : findNextBeginning('day', Date.parse(lastExported));
   const firstDay = Math.max(nextDay, findBeginning('day', now - requestsKeptMs));
   if (firstDay > lastDay) return;
   const team = await findTeam(parts.teams, teamSetting);
   let exported = lastExported;
   for (let day = firstDay; day <= lastDay; day += dayMs) {
     if (!(await exportDay(parts, team, day, exported))) return;
-    exported = periodName('day', day);
+    exported = toPeriodName('day', day);
   }
 }
 
@@ -71,7 +71,7 @@ async function exportDay(
   from: number,
   lastExported: string | undefined,
 ): Promise<boolean> {
-  const day = periodName('day', from);
+  const day = toPeriodName('day', from);
   const to = from + dayMs;
   // The totals are read before the file is written, because the file would stay if this read failed.
   const report = { viewer: administratorView, from, to, step: 'day', by: 'tier', filter: {} } as const;
@@ -120,7 +120,7 @@ async function* toCsv(
   nameRecords: ReturnType<typeof nameRequests>,
 ): AsyncGenerator<Uint8Array> {
   const toLines = async (pageRecords: readonly UsageRecord[]): Promise<Buffer> =>
-    Buffer.from((await nameRecords(pageRecords)).map(usageCsvLine).join(''));
+    Buffer.from((await nameRecords(pageRecords)).map(toUsageCsvLine).join(''));
   yield Buffer.from(usageCsvHead);
   let page: UsageRecord[] = [];
   for await (const record of records) {

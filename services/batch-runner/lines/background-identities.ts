@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import { identityOfPerson, personOfIdentity } from '#shared/accounts/people/person-identity.ts';
+import { createPersonIdentity, parsePersonIdentity } from '#shared/accounts/people/person-identity.ts';
 import {
   findServiceAccount,
-  identityOfService,
-  identityOfTeam,
-  serviceOfIdentity,
-  teamOfIdentity,
+  createServiceIdentity,
+  createTeamIdentity,
+  parseServiceName,
+  parseTeamId,
 } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
@@ -67,28 +67,28 @@ export class BackgroundIdentities {
   }
 
   async #read(id: string): Promise<KeyIdentity | undefined> {
-    const person = personOfIdentity(id);
+    const person = parsePersonIdentity(id);
     if (person) return this.#findPersonIdentity(person);
-    const teamId = teamOfIdentity(id);
+    const teamId = parseTeamId(id);
     if (teamId !== undefined) return this.#findTeamIdentity(teamId);
-    const service = serviceOfIdentity(id);
+    const service = parseServiceName(id);
     return service === undefined ? this.#findKeyIdentity(id) : this.#findServiceIdentity(service);
   }
 
   async #findTeamIdentity(teamId: string): Promise<KeyIdentity | undefined> {
     const team = await this.#parts.teams.find(teamId);
-    return team && identityOfTeam(team, this.#parts.class);
+    return team && createTeamIdentity(team, this.#parts.class);
   }
 
   #findServiceIdentity(name: string): KeyIdentity | undefined {
     const account = findServiceAccount(this.#parts.issuers(), name);
-    return account && identityOfService({ ...account, class: this.#parts.class ?? account.class });
+    return account && createServiceIdentity({ ...account, class: this.#parts.class ?? account.class });
   }
 
   async #findKeyIdentity(id: string): Promise<KeyIdentity | undefined> {
     const found = await this.#findUsableKey(id);
     if (!found) return undefined;
-    return identityOfKey(found, this.#parts.class);
+    return createKeyIdentity(found, this.#parts.class);
   }
 
   /**
@@ -119,8 +119,8 @@ export class BackgroundIdentities {
     const { users, teams, class: priority } = this.#parts;
     const user = await users.find(userId);
     if (!user || isShutOut(user)) return undefined;
-    if (teamId === undefined) return identityOfPerson(user, undefined, priority);
+    if (teamId === undefined) return createPersonIdentity(user, undefined, priority);
     const [team, members] = await Promise.all([teams.find(teamId), teams.membersOf(teamId)]);
-    return team && members.has(userId) ? identityOfPerson(user, team, priority) : undefined;
+    return team && members.has(userId) ? createPersonIdentity(user, team, priority) : undefined;
   }
 }

@@ -4,7 +4,7 @@ import type { ResponseChanges } from '#shared/accounts/background-responses/resp
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import type { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import type { ResponseJob } from '#shared/background/response-jobs.ts';
@@ -68,13 +68,13 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
   const record = await responses.find(id);
   if (!record || isOver(record)) return;
   const format = formats.find(({ name }) => name === record.format);
-  if (!format?.background) throw storeUnavailable(`the response ${id} cannot be read`);
+  if (!format?.background) throw createStoreUnavailableError(`the response ${id} cannot be read`);
   parts.ownerPlaces.take(record.owner, id);
   const heavyTask = parts.heavyWork.createTask(id);
   try {
     const deathError = record.requestBytes >= heavyBytes ? await heavyTask.begin() : undefined;
     const texts = await responses.readTexts(record, !deathError);
-    if (!texts) throw storeUnavailable(`the response ${id} cannot be read`);
+    if (!texts) throw createStoreUnavailableError(`the response ${id} cannot be read`);
     const identity = await parts.identities.find(record.key);
     const refusal = deathError ?? findRefusal(record, identity !== undefined);
     await makeInRun(

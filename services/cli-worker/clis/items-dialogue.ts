@@ -1,10 +1,10 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
-import { requestsSomething } from '#shared/translate/conversation/requests-something.ts';
+import { requestsFeature } from '#shared/translate/conversation/requests-something.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import type { ModelTraits, Translation } from '#shared/translate/translation.ts';
-import { unsupportedInChat, unsupportedInMessages } from '#shared/translate/unsupported.ts';
+import { createUnsupportedChatError, createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { chatDone, encodeEndChunk, encodePartChunk, buildChatBody } from '../answer/chat-chunks.ts';
 import type { Dialogue } from '../answer/dialogue.ts';
@@ -44,17 +44,22 @@ export function createItemsDialogue<Request extends AnswerLimits>(
         turns: 'messages',
         format: 'response_format',
         strict: 'response_format.json_schema.strict',
-        unsupported: unsupportedInChat,
+        unsupported: createUnsupportedChatError,
       }),
       adaptTranslation(messagesToChat, {
         turns: 'messages',
         format: 'output_config.format',
         strict: 'output_config.format',
-        unsupported: unsupportedInMessages,
+        unsupported: createUnsupportedMessagesError,
       }),
       adaptTranslation(
         responsesToChat,
-        { turns: 'input', format: 'text.format', strict: 'text.format.strict', unsupported: unsupportedInChat },
+        {
+          turns: 'input',
+          format: 'text.format',
+          strict: 'text.format.strict',
+          unsupported: createUnsupportedChatError,
+        },
         refuseLogprobs,
       ),
     ],
@@ -66,5 +71,5 @@ export function createItemsDialogue<Request extends AnswerLimits>(
 }
 
 function refuseLogprobs({ top_logprobs: topLogprobs }: JsonObject): void {
-  if (requestsSomething(topLogprobs)) throw unsupportedInChat('top_logprobs', 'log probabilities');
+  if (requestsFeature(topLogprobs)) throw createUnsupportedChatError('top_logprobs', 'log probabilities');
 }

@@ -1,6 +1,6 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
  * Changes of chat requests for a provider that refuses some fields that clients send. Only hints are dropped, because they do not affect
@@ -15,7 +15,7 @@ export interface RequestRules {
   rename?: Readonly<Record<string, string>>;
   drop?: readonly string[];
   /** Whether the role `developer` becomes `system`. */
-  developerAsSystem?: boolean;
+  changeDeveloperToSystem?: boolean;
   /** Field in which the thinking of earlier answers is sent; `none` drops this thinking. By default, this thinking is sent unchanged. */
   replayedThinking?: 'none' | 'reasoning' | 'reasoning_content';
 }
@@ -68,10 +68,10 @@ export function applyRules(input: JsonObject, rules: RequestRules): JsonObject {
   return applyToMessages(request, rules);
 }
 
-function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, replayedThinking }: RequestRules) {
+function applyToMessages(request: JsonObject, { changeDeveloperToSystem: asSystem, replayedThinking }: RequestRules) {
   if (asSystem !== true && replayedThinking === undefined) return request;
   return mapMessages(request, (message) => {
-    const renamedMessage = asSystem === true ? developerAsSystem(message) : message;
+    const renamedMessage = asSystem === true ? changeDeveloperToSystem(message) : message;
     if (replayedThinking === undefined) return renamedMessage;
     return renameThinking(renamedMessage, replayedThinking === 'none' ? [] : [replayedThinking]);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
+import { createPersonIdentity } from '#shared/accounts/people/person-identity.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { readKeyPermits } from '#shared/serving/key-permits.ts';
 import { goneWorkerSchema, servedModelSchema, workerSchema } from '../contract/live.ts';
@@ -73,7 +73,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);
         const models = listServedModels(workers.pools(), registry(), modelFacts);
-        return person ? markNotPermitted(models, readKeyPermits(identityOfPerson(person))) : models;
+        return person ? markNotPermitted(models, readKeyPermits(createPersonIdentity(person))) : models;
       },
     }),
     steerOperation(

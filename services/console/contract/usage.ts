@@ -203,7 +203,7 @@ const entrySchema = z.object({
   cost: z.number().describe('US dollars.'),
 });
 
-export type UsageThing = z.output<typeof entrySchema>;
+export type UsageItem = z.output<typeof entrySchema>;
 
 export const usageOverviewSchema = z
   .object({

@@ -16,6 +16,6 @@ const engines: Record<EngineKind, Engine> = {
 };
 
 /** Returns the engine of a kind. To add a kind, add its name to `engineKinds`, add a file for it, and add a line here. */
-export function engineOf(kind: EngineKind): Engine {
+export function selectEngine(kind: EngineKind): Engine {
   return engines[kind];
 }

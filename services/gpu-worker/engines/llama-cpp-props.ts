@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import { featureKey } from '#shared/formats/request-feature.ts';
+import { createFeatureKey } from '#shared/formats/request-feature.ts';
 import { describeModel } from './describe-model.ts';
 
 const positiveInteger = z.number().int().positive().optional().catch(undefined);
@@ -42,7 +42,7 @@ export function describeLlama(id: string, servedOperations: readonly ModelOperat
  */
 function findRefusedParts({ modalities }: LlamaProps): string[] {
   const parts = ['documents', 'file_ids', ...(modalities && modalities.audio !== true ? ['audio_input'] : [])];
-  return parts.map((name) => featureKey(name, chatFormat.name));
+  return parts.map((name) => createFeatureKey(name, chatFormat.name));
 }
 
 /**

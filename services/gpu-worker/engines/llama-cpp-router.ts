@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { operationsOf, type ModelOperation } from '#shared/core/operation.ts';
+import { listOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import type { Discovery } from './engine.ts';
@@ -87,7 +87,7 @@ async function describeLoaded(
   const isUpToDate = knownModel !== undefined && knownModel.contextWindow === facts.default_generation_settings?.n_ctx;
   if (!isUpToDate && status?.value === 'sleeping') return undefined;
   try {
-    const operations = isUpToDate ? operationsOf(knownModel) : await probeOperations(http, id, noAutoloadQuery);
+    const operations = isUpToDate ? listOperations(knownModel) : await probeOperations(http, id, noAutoloadQuery);
     return { model: describeLlama(id, operations, facts), slots: facts.total_slots };
   } catch (error) {
     if (error instanceof UpstreamAnswerError) return undefined;

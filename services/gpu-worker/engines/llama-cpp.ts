@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseAnswer } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
 import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
@@ -46,7 +46,7 @@ export const llamaCpp: Engine = {
   adapt(request) {
     const { rest, thinking } = takeThinking(request);
     const adapted = mapMessages(toLlamaCppFields(rest), (message) =>
-      renameThinking(developerAsSystem(message), ['reasoning_content']),
+      renameThinking(changeDeveloperToSystem(message), ['reasoning_content']),
     );
     if (thinking === undefined) return adapted;
     return {

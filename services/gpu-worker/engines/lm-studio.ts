@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
@@ -83,7 +83,7 @@ export const lmStudio: Engine = {
   adapt(request, model) {
     const { rest, thinking } = takeThinking(request);
     const adapted = mapMessages(replaceJsonObjectFormat(toLlamaCppFields(rest)), (message) =>
-      renameThinking(developerAsSystem(message), ['reasoning_content']),
+      renameThinking(changeDeveloperToSystem(message), ['reasoning_content']),
     );
     if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;
     return { ...adapted, reasoning_effort: thinking.isOn ? (thinking.effort ?? 'medium') : 'none' };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
@@ -50,7 +50,7 @@ export const ollama: Engine = {
   adapt(request, model) {
     const { rest, thinking } = takeThinking(request);
     const adapted = mapMessages(removeToolsIfNoneChosen(toLlamaCppFields(rest)), (message) =>
-      renameThinking(joinTexts(developerAsSystem(message)), ['reasoning']),
+      renameThinking(joinTexts(changeDeveloperToSystem(message)), ['reasoning']),
     );
     // Ollama refuses the field for a model that cannot think.
     if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { describeModel } from './describe-model.ts';
@@ -63,7 +63,7 @@ export const sglang: Engine = {
   adapt(request) {
     const { rest, thinking } = takeThinking(request);
     const adapted = continueLastMessage(
-      mapMessages(rest, (message) => renameThinking(developerAsSystem(message), ['reasoning_content'])),
+      mapMessages(rest, (message) => renameThinking(changeDeveloperToSystem(message), ['reasoning_content'])),
     );
     if (thinking === undefined) return adapted;
     const withTemplateSettings = setTemplateThinking(adapted, thinking.isOn);

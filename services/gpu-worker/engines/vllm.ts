@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseAnswer } from '#shared/upstream/upstream-http.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
+import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
 import { describeModel } from './describe-model.ts';
 import type { Engine, EngineContinuation } from './engine.ts';
@@ -64,7 +64,7 @@ export const vllm: Engine = {
   adapt(request, model) {
     const { rest, thinking } = takeThinking(request);
     let adapted = mapMessages(rest, (message) =>
-      renameThinking(developerAsSystem(message), ['reasoning', 'reasoning_content']),
+      renameThinking(changeDeveloperToSystem(message), ['reasoning', 'reasoning_content']),
     );
     adapted = continueLastMessage(removeUnusableFields(adapted));
     if (thinking === undefined) return adapted;

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { createResponseJob } from '#shared/background/response-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -9,7 +9,7 @@ import { findLanes } from '#shared/serving/find-lanes.ts';
 import type { RequestOptions } from '#shared/serving/request-options.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import type { StreamRequest } from './stream-background.ts';
 
@@ -41,8 +41,8 @@ export async function answerInBackground(
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   answers.assertIntact();
-  const { identity, requestId, isRecorded } = contextOf(response);
-  const owner = storeOwnerOf(identity);
+  const { identity, requestId, isRecorded } = getRequestContext(response);
+  const owner = findStoreOwner(identity);
   // The run resolves the references of the request again. Resolving them here refuses a missing reference early.
   await resolveStored(answers, format, 'generate', client, owner);
   findLanes(parts, { parameters, operation: 'generate', format: format.name }, identity, sentFor);

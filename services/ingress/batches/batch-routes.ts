@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response, Router } from 'express';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
@@ -13,7 +13,7 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import { sendContent } from '../files/send-content.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
@@ -46,7 +46,7 @@ export function addBatchRoutes(
   const { path } = format;
   const findOwner = (response: Response): string => {
     parts.store.assertIntact();
-    return storeOwnerOf(contextOf(response).identity);
+    return findStoreOwner(getRequestContext(response).identity);
   };
   const findBatch = async (request: Request, response: Response): Promise<BatchRecord> => {
     const { id } = request.params;

@@ -13,7 +13,7 @@ import { countRequest, type CountedLimits } from '#shared/serving/count-request.
 import { readArrivingBody } from '../files/read-arriving-body.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { readRequestLines } from './read-request-lines.ts';
 
 /** Bytes of memory that are reserved for the requests in a body while they are sent to the store. */
@@ -61,7 +61,7 @@ export async function createBatch(
   const { source } = batchRequest.format;
   // Limits are checked before the requests are received. A batch from a file counts later: it must not count if its body repeats an earlier
   // request with the same idempotency key, which shows only once the body is read.
-  if (source.kind === 'inline') await countRequest(parts, contextOf(response).identity);
+  if (source.kind === 'inline') await countRequest(parts, getRequestContext(response).identity);
   await batches.assertRoom(batchRequest.owner);
   // If the client has disconnected meanwhile, nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
@@ -96,7 +96,7 @@ async function readFileBatch(
   parts: CreateBatchParts,
 ): Promise<NewBatch> {
   const { readBody, heldBodies, files, formats } = parts;
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   const { id: key } = context.identity;
   const body = await readBody(request, context.reserveBody(heldBodies));
   await context.keyed?.claim(body);
@@ -132,7 +132,7 @@ async function readInlineBatch(
 ): Promise<NewBatch> {
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
-  const { identity } = contextOf(response);
+  const { identity } = getRequestContext(response);
   const { id: key } = identity;
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;

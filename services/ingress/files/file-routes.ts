@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormatFiles } from '#shared/formats/format-files.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
@@ -7,7 +7,7 @@ import type { Files } from '#shared/files/files.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
@@ -46,7 +46,7 @@ export function addFileRoutes(
   const { files } = parts;
   const findOwner = (response: Response): string => {
     parts.store.assertIntact();
-    return storeOwnerOf(contextOf(response).identity);
+    return findStoreOwner(getRequestContext(response).identity);
   };
   const findFile = async (request: Request, response: Response) => {
     const shown = readShownId(request);
@@ -91,7 +91,7 @@ async function upload(
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const reservation = heldBodies.admit(contextOf(response).identity);
+  const reservation = heldBodies.admit(getRequestContext(response).identity);
   const clientGone = new AbortController();
   response.on('close', () => {
     clientGone.abort(new RouterError('invalid_request', 'The client has disconnected.'));

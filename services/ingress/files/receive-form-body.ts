@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { computePieceMemory } from '../http/read-body.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { receiveForm, type Form } from './receive-form.ts';
 
 export interface ReceiveFormParts {
@@ -38,7 +38,7 @@ export async function receiveFormBody(
 ): Promise<Buffer | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   const reservation = context.reserveBody(heldBodies);
   let remainingBytes = maxBytes;
   const countBytes = (raw: number, encoded: number): void => {

@@ -4,7 +4,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { describeRefusal, type CountRefusal } from './refused-request.ts';
-import { contextOf } from './request-context.ts';
+import { getRequestContext } from './request-context.ts';
 import { traceError } from '#shared/serving/record-request.ts';
 
 export interface AnswerErrorParts {
@@ -19,7 +19,7 @@ export interface AnswerErrorParts {
 export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);
-    const { requestId, trace, reply } = contextOf(response);
+    const { requestId, trace, reply } = getRequestContext(response);
     traceError(trace, refusal);
     const traceId = trace?.traceId;
     const { method } = request;

@@ -33,8 +33,8 @@ export async function readHealth({ workers, isDraining, ...parts }: HealthParts)
     if (announcement.accepting) counts[announcement.tier] += 1;
     if (isFailing(announcement.reason)) failing += 1;
   }
-  const { areWell, health } = await readDependencies(parts);
-  const status = isDraining() ? 'draining' : areWell ? 'ok' : 'degraded';
+  const { areHealthy, health } = await readDependencies(parts);
+  const status = isDraining() ? 'draining' : areHealthy ? 'ok' : 'degraded';
   return { status, version, ...health, workers: counts, failing };
 }
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HeldBodies } from './held-bodies.ts';
-import { contextOf } from './request-context.ts';
+import { getRequestContext } from './request-context.ts';
 import type { ReadBody } from './read-body.ts';
 
 export interface ReceiveParts {
@@ -25,7 +25,7 @@ export async function receiveBody(
 ): Promise<Buffer | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   const body = await readBody(request, context.reserveBody(heldBodies));
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });

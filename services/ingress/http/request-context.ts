@@ -108,7 +108,7 @@ export class RequestContext implements Caller {
   }
 }
 
-/** Creates the context of a request. `contextOf` finds it by the response. */
+/** Creates the context of a request. `getRequestContext` finds it by the response. */
 export function createContext(response: ServerResponse & ContextHolder, requestId: string): RequestContext {
   const context = new RequestContext(response, requestId);
   response[contextKey] = context;
@@ -116,7 +116,7 @@ export function createContext(response: ServerResponse & ContextHolder, requestI
 }
 
 /** Returns the context that `assignRequestId` has given to a request. */
-export function contextOf(response: ServerResponse & ContextHolder): RequestContext {
+export function getRequestContext(response: ServerResponse & ContextHolder): RequestContext {
   const context = response[contextKey];
   if (!context) throw new Error('the request has no context');
   return context;

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { contextOf } from './request-context.ts';
+import { getRequestContext } from './request-context.ts';
 
 /**
  * Resolves a raw key to its identity.
@@ -40,14 +40,14 @@ export function requireKey(parts: RequireKeyParts, otherHeader?: string): Reques
           "You didn't provide an API key. Send it in the header `Authorization: Bearer <key>`.",
         );
       }
-      contextOf(response).sender = person;
+      getRequestContext(response).sender = person;
       return next();
     }
     try {
       const verified = verifyKey(rawKey);
       const identity = verified instanceof Promise ? await verified : verified;
       noteUse(identity.id);
-      contextOf(response).sender = identity;
+      getRequestContext(response).sender = identity;
     } catch (error) {
       throw otherHeader !== undefined && bearer !== undefined ? withAuthorizationParam(error) : error;
     }

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
-import { contextOf, type TracedRequest } from './request-context.ts';
+import { getRequestContext, type TracedRequest } from './request-context.ts';
 
 /**
  * Starts a span for every request, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the response
@@ -10,7 +10,7 @@ import { contextOf, type TracedRequest } from './request-context.ts';
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { method } = request;
-    const context = contextOf(response);
+    const context = getRequestContext(response);
     const traceparent = request.get('traceparent');
     const parent = traceparent === undefined ? undefined : { traceparent, tracestate: request.get('tracestate') };
     const span = tracing.begin(method, 'server', parent, {
@@ -36,7 +36,7 @@ export function traceRequests(tracing: Tracing): RequestHandler {
  * @param attributesSet must not reject
  */
 export function holdTrace(response: Response, attributesSet: Promise<void>): void {
-  const { traced } = contextOf(response);
+  const { traced } = getRequestContext(response);
   if (traced) traced.attributesSet = attributesSet;
 }
 

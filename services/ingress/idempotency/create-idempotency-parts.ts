@@ -21,7 +21,7 @@ const pingMs = 1_000;
 
 export interface CreateIdempotencyOptions extends Pick<
   IdempotencyParts,
-  'outages' | 'changes' | 'limits' | 'knownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
+  'outages' | 'changes' | 'limits' | 'findKnownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
 > {
   config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
   serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'store'>;
@@ -32,7 +32,7 @@ export interface CreateIdempotencyOptions extends Pick<
 
 /** Creates the components that serve requests with an idempotency key. */
 export function createIdempotencyParts(options: CreateIdempotencyOptions): IdempotencyParts {
-  const { config, serving, outages, changes, limits, knownRefusal, places, unreadOutputs, openRequests, ending } =
+  const { config, serving, outages, changes, limits, findKnownRefusal, places, unreadOutputs, openRequests, ending } =
     options;
   const { registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
@@ -47,7 +47,7 @@ export function createIdempotencyParts(options: CreateIdempotencyOptions): Idemp
     outages,
     changes,
     limits,
-    knownRefusal,
+    findKnownRefusal,
     places,
     journalBudget: new StoreQueueBudget(maxUnwritten),
     unreadOutputs,

@@ -11,7 +11,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { selectEventsAfter } from './select-events-after.ts';
 import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
@@ -64,7 +64,9 @@ class Follower {
     this.#response = response;
     this.#followed = followed;
     this.#parts = parts;
-    const formatKeepAlive = followed.format.openStream({ requestId: contextOf(response).requestId }).keepAlive();
+    const formatKeepAlive = followed.format
+      .openStream({ requestId: getRequestContext(response).requestId })
+      .keepAlive();
     this.#keepAliveText = isKeepAlive(Buffer.from(formatKeepAlive)) ? formatKeepAlive : ': keep-alive\n\n';
   }
 
@@ -180,7 +182,9 @@ class Follower {
     if (this.#head?.isEvents !== true) return void this.#response.destroy();
     const { openStream } = this.#followed.format;
     this.#response.end(
-      openStream({ requestId: contextOf(this.#response).requestId, nextEvent: this.#last + 1 }).errorEvent(error),
+      openStream({ requestId: getRequestContext(this.#response).requestId, nextEvent: this.#last + 1 }).errorEvent(
+        error,
+      ),
     );
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
 import type { ExecutionRef, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { errorTable } from '#shared/core/errors.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { AnswerJournal } from './answer-journal.ts';
 import { AttachedClient } from './attached-client.ts';
 import type { AnswerReceiver, DetachedResponse } from './detached-response.ts';
@@ -98,7 +98,7 @@ export class KeyedExecution implements AnswerReceiver {
     );
     const headers = Object.fromEntries(keptHeaders.map(([name, value]) => [name, String(value)]));
     this.#journal.writeHead(
-      { status, headers, requestId: contextOf(this.#response).requestId, isEvents },
+      { status, headers, requestId: getRequestContext(this.#response).requestId, isEvents },
       collectFacts(),
     );
     // A client that may try again must find the key free, so it gets its answer only once the key is free.

@@ -5,12 +5,12 @@ import {
   type ExecutionRef,
   type RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { countRequest } from '#shared/serving/count-request.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import { contextOf, type IdempotentRequest } from '../http/request-context.ts';
+import { getRequestContext, type IdempotentRequest } from '../http/request-context.ts';
 import { createBodyDigest, computeDigest } from './body-digest.ts';
 import { DetachedResponse, type AnswerReceiver } from './detached-response.ts';
 import { followAnswer, answerNotKeptError } from './follow-answer.ts';
@@ -68,7 +68,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
     this.#headers = readIdempotencyKey(request);
     this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
     this.#detached = new DetachedResponse(request, this);
-    contextOf(response).detach(this.#detached, this);
+    getRequestContext(response).detach(this.#detached, this);
   }
 
   /**
@@ -159,7 +159,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
    */
   async #claim(digest?: () => string): Promise<{ execution: ExecutionRef; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
-    const owner = storeOwnerOf(this.#identity);
+    const owner = findStoreOwner(this.#identity);
     const { key, after } = this.#headers;
     const attempt = createExecutionId();
     const claim = await outages.retry(async () => {
@@ -193,7 +193,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
   }
 
   get #identity(): KeyIdentity {
-    return contextOf(this.#response).identity;
+    return getRequestContext(this.#response).identity;
   }
 
   async #follow(execution: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {

@@ -5,7 +5,7 @@ import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { asRouterError } from '../http/refuse.ts';
 import { describeRefusal, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
@@ -54,7 +54,7 @@ export async function runTool(
   const reply = new ToolReply(onProgress, undefined, maxBytes);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   let running: RunningRequest | undefined;
   try {
     const { requestId, identity, trace } = context;

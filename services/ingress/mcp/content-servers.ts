@@ -6,7 +6,7 @@ import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/liv
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readToolPermits } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { runTool, type McpCall, type McpToolParts } from './call-tool.ts';
 import { listRequests, type ContentEntries, type ContentList, type SizedEntry } from './content-entries.ts';
 import type { ContentLists } from './content-lists.ts';
@@ -53,7 +53,7 @@ export class ContentServers {
    * @throws ProtocolError if no worker that has the tools connects in time
    */
   async listServers(kind: ContentKind): Promise<ContentServer[]> {
-    const context = contextOf(this.#response);
+    const context = getRequestContext(this.#response);
     await waitForTools(this.#parts, context).catch(throwProtocolError);
     const permits = readToolPermits(context.identity);
     const { workers } = this.#parts;
@@ -122,7 +122,7 @@ export class ContentServers {
 
   #list<List extends ContentList>(server: string, list: List): Promise<ServerList<List>['entries']> {
     const { method } = listRequests[list];
-    const { id } = contextOf(this.#response).identity;
+    const { id } = getRequestContext(this.#response).identity;
     return this.#lists.get(server, list, id, async () => {
       const signal = AbortSignal.timeout(listMs);
       const input = { method, params: {} };

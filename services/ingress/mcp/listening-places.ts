@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 
 /** Largest number of streams of one node on which clients wait for notices of changed tools. */
 const maxPlaces = 1_024;
@@ -16,7 +16,7 @@ export class ListeningPlaces {
 
   /** Gives a stream a place until it closes. Call it only after `requireKey`. */
   occupy(response: Response): void {
-    const { id } = contextOf(response).identity;
+    const { id } = getRequestContext(response).identity;
     if (this.#count >= maxPlaces) this.#endOldest();
     const keyStreams = this.#streams.get(id);
     if (keyStreams) keyStreams.add(response);

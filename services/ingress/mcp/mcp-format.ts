@@ -1,5 +1,5 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
+import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { ErrorAnswer } from '#shared/formats/retry-headers.ts';
@@ -27,7 +27,7 @@ function isRequestId(id: unknown): boolean {
 
 /** @param id object with the field `id`; an empty object if the id is unknown */
 function createErrorAnswer(error: RouterError, requestId: string, id: object): ErrorAnswer<object> {
-  const { status, headers } = openaiErrorAnswer(error);
+  const { status, headers } = createOpenaiErrorAnswer(error);
   return {
     status,
     // A client that supports this header asks its user for a key (RFC 9110, 15.5.2).

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 
 const sessionHeader = 'mcp-session-id';
 
@@ -35,7 +35,7 @@ export class RunningCalls {
 
   #createKey(request: Request, response: Response, id: unknown): string | undefined {
     const session = request.get(sessionHeader);
-    return session === undefined ? undefined : JSON.stringify([contextOf(response).identity.id, session, id]);
+    return session === undefined ? undefined : JSON.stringify([getRequestContext(response).identity.id, session, id]);
   }
 }
 

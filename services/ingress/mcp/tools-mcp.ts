@@ -14,7 +14,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
@@ -83,7 +83,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     );
     serveContent(server, parts, contentLists, response);
     server.setRequestHandler('tools/list', async () => {
-      const context = contextOf(response);
+      const context = getRequestContext(response);
       await waitForTools(parts, context).catch(throwProtocolError);
       return { tools: (await listAllTools(parts, context)).map(toMcpTool) };
     });
@@ -103,7 +103,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
 
   return {
     async serve(request, response, body) {
-      const context = contextOf(response);
+      const context = getRequestContext(response);
       requireToolsTier(context.identity);
       context.format = mcpFormat;
       calls.handleSession(request, response, body);
@@ -121,7 +121,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       await toNodeHandler({ fetch })(request, response, body);
     },
     openNotices(request, response) {
-      requireToolsTier(contextOf(response).identity);
+      requireToolsTier(getRequestContext(response).identity);
       const acceptsStream = request.get('accept')?.includes('text/event-stream') === true;
       if (acceptsStream) notices.open(response);
       return acceptsStream;

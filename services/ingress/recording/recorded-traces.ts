@@ -10,9 +10,9 @@ import {
   readJson,
   type MessagePart,
   type MessageParts,
-  type PartedMessage,
+  type TraceMessage,
 } from '#shared/formats/message-parts.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { fitToBytes } from './fit-to-bytes.ts';
 import type { RecordingOutcome } from './lost-recordings.ts';
 
@@ -54,9 +54,9 @@ export interface RecordedTraces {
 export function createRecordedTraces({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsByFormat = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const maySend = (response: Response, format: string): boolean =>
-    contextOf(response).trace?.isSampled === true && partsByFormat.get(format) !== undefined;
+    getRequestContext(response).trace?.isSampled === true && partsByFormat.get(format) !== undefined;
   const add = (response: Response, content: RecordedContent, outcome: RecordingOutcome): void => {
-    const span = contextOf(response).trace;
+    const span = getRequestContext(response).trace;
     const parts = partsByFormat.get(content.format);
     if (!span?.isSampled || !parts) return;
     // Messages are added only if their recording is stored, because messages at a collector cannot be deleted with their owner.
@@ -92,7 +92,7 @@ export function createRecordedTraces({ formats, count, log }: TraceRecordedParts
 function readMessages(
   { request, answer, contentType }: RecordedContent,
   parts: MessageParts,
-): { instructions: MessagePart[]; inputMessages: PartedMessage[]; outputMessages: PartedMessage[] } {
+): { instructions: MessagePart[]; inputMessages: TraceMessage[]; outputMessages: TraceMessage[] } {
   const body = readJson(request.toString());
   const { instructions, messages } = isJsonObject(body) ? parts.request(body) : { instructions: [], messages: [] };
   const text = answer.toString();

@@ -1,12 +1,12 @@
 import type { Request, Response } from 'express';
-import { computeSessionId, sessionOwnerOf } from '#shared/accounts/agent-sessions/session-names.ts';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { computeSessionId, toSessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { holdTrace } from '../http/trace-request.ts';
 import { BoundedCopy } from './bounded-copy.ts';
 import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
@@ -80,17 +80,17 @@ export class Recorder {
     const isTraced = traces?.maySend(response, format) === true;
     if (!response.headersSent) response.setHeader('x-rtr-recorded', isTraced ? 'true; traces' : 'true');
     response.once('close', () => {
-      const { id: key, name, kind, ownerId } = contextOf(response).identity;
+      const { id: key, name, kind, ownerId } = getRequestContext(response).identity;
       const { model, turn } = running;
       const owner = ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
-      const party = sessionOwnerOf({
+      const party = toSessionOwner({
         key,
         user: owner?.kind === 'user' ? owner.id : '',
         team: owner?.kind === 'team' ? owner.id : '',
       });
       const contentType = response.getHeader('content-type');
       const facts: RecordingFields = {
-        id: contextOf(response).requestId,
+        id: getRequestContext(response).requestId,
         at: begunAt,
         endedAt: Date.now(),
         endpoint,
@@ -110,7 +110,7 @@ export class Recorder {
       // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
       const content = { request: requestCopy.join(), answer: answerCopy.join() };
       const write = recordings
-        .store(storeOwnerOf(contextOf(response).identity), facts, content.request, content.answer)
+        .store(findStoreOwner(getRequestContext(response).identity), facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
           this.#lost.add(error);
           return 'lost';

@@ -9,7 +9,7 @@ import { answerHealth, type HealthParts } from '../http/health.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { handleIdempotently, type KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
@@ -90,7 +90,7 @@ export function createApiRoutes(
     listModels(
       [...parts.workers.pools()],
       parts.registry(),
-      readKeyPermits(contextOf(response).identity),
+      readKeyPermits(getRequestContext(response).identity),
       parts.speedOf,
     );
 

@@ -1,5 +1,5 @@
-import { modelNotFoundError, autoModel } from '#shared/serving/resolve-model.ts';
-import { operationsOf } from '#shared/core/operation.ts';
+import { createModelNotFoundError, autoModel } from '#shared/serving/resolve-model.ts';
+import { listOperations } from '#shared/core/operation.ts';
 import { generatesAnswers, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -29,7 +29,7 @@ export function listModels(
         created: Math.min(created, card?.created ?? created),
         ownedBy: card?.ownedBy ?? pool.tier,
         tiers: [...new Set([...(card?.tiers ?? []), pool.tier])],
-        operations: [...new Set([...(card?.operations ?? []), ...operationsOf(model)])],
+        operations: [...new Set([...(card?.operations ?? []), ...listOperations(model)])],
         capabilities: [...new Set([...(card?.capabilities ?? []), ...model.capabilities])],
         contextWindow: maxDefined(contextWindow, card?.contextWindow),
         maxOutput: maxDefined(maxOutput, card?.maxOutput),
@@ -66,7 +66,7 @@ export function findModel(
 ): ModelCard {
   const name = Array.isArray(id) ? id.join('/') : (id ?? '');
   const card = [name, nameBehind?.(name)].map((each) => cards.find(({ id: cardId }) => cardId === each)).find(Boolean);
-  if (!card) throw modelNotFoundError(name);
+  if (!card) throw createModelNotFoundError(name);
   return card;
 }
 

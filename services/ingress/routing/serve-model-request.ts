@@ -16,7 +16,7 @@ import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { readContinuePermission } from '../http/read-continue-permission.ts';
 import { readMaxWait } from '../http/read-max-wait.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { readSession } from '../http/read-session.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { pickPassedHeaders } from './pick-passed-headers.ts';
@@ -27,7 +27,7 @@ export interface ServeParts extends ReceiveParts, PrepareComponents, RequestComp
   unreadOutputs: UnreadOutputs;
   /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
-  knownRefusal: LimitKeeper['findKnownRefusal'];
+  findKnownRefusal: LimitKeeper['findKnownRefusal'];
   /** Records the requests of keys for which recording is switched on; undefined if it is switched off in this ingress. */
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
@@ -49,9 +49,9 @@ async function startServing(
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
   const { headers } = request;
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   context.format = format;
-  const refusal = mayIgnoreRateLimit(headers, format) ? undefined : parts.knownRefusal(context.identity.limits);
+  const refusal = mayIgnoreRateLimit(headers, format) ? undefined : parts.findKnownRefusal(context.identity.limits);
   if (refusal) throw refusal;
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const body = await receive(request, response, parts);
@@ -100,7 +100,7 @@ async function startBackground(
   client: ClientRequest,
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   const options: RequestOptions = {
     headers: pickPassedHeaders(headers, format.passedHeaders),
     session: readSession(headers),

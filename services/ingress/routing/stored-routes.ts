@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -13,7 +13,7 @@ import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 
 export interface StoredRoutesParts {
   answers: AnswerStore;
@@ -161,7 +161,7 @@ function readId({ params }: Request): string {
 }
 
 function findOwner(response: Response): string {
-  return storeOwnerOf(contextOf(response).identity);
+  return findStoreOwner(getRequestContext(response).identity);
 }
 
 type Query = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 
 /** The `error` field of an answer: RFC 6749, section 5.2, and RFC 8628, section 3.5. */
 export type OAuthErrorCode =
@@ -38,7 +38,7 @@ export class OAuthError extends Error {
 export function answerOAuthError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request: Request, response: Response, next: NextFunction): void => {
     const error = asOAuthError(thrown);
-    const facts = { requestId: contextOf(response).requestId, code: error.code };
+    const facts = { requestId: getRequestContext(response).requestId, code: error.code };
     if (error.code === 'server_error') log.error({ ...facts, err: thrown }, 'the sign-in of a program failed');
     else if (error.code !== 'authorization_pending') log.info(facts, 'the sign-in of a program was refused');
     if (response.headersSent) return next(thrown);

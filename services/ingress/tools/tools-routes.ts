@@ -3,7 +3,7 @@ import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { contextOf } from '../http/request-context.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
@@ -30,7 +30,7 @@ export function createToolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
   routes.get('/list', async (_, response) => {
-    const context = contextOf(response);
+    const context = getRequestContext(response);
     requireToolsTier(context.identity);
     context.format = toolsFormat;
     const listed = await listAllTools(parts, context);
@@ -80,7 +80,7 @@ async function startTool(
   const body = await receiveBody(request, response, parts);
   if (!body) return undefined;
   const { tool } = parseToolCall(parseJsonBody(body));
-  const context = contextOf(response);
+  const context = getRequestContext(response);
   context.format = toolsFormat;
   const { requestId, memory } = context;
   const { unreadOutputs } = parts;

@@ -1,5 +1,5 @@
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { UpError } from '../up/up-error.ts';
@@ -26,10 +26,10 @@ export async function withRedis(
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
       if (refusalMessage !== undefined)
-        throw new UpError(`Redis at ${redisHosts(REDIS_URL)} refuses the user or the password of REDIS_URL.`, {
+        throw new UpError(`Redis at ${listRedisHosts(REDIS_URL)} refuses the user or the password of REDIS_URL.`, {
           cause,
         });
-      throw new UpError(`Redis does not answer at ${redisHosts(REDIS_URL)}: is the cluster running?`, { cause });
+      throw new UpError(`Redis does not answer at ${listRedisHosts(REDIS_URL)}: is the cluster running?`, { cause });
     });
     await command(connection.redis);
   } finally {

@@ -1,6 +1,6 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { maskKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -33,7 +33,7 @@ export async function setUpKeys(
   const connection = connectRedis(redisUrl, { log, name: 'rtr-setup', ca });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
-      throw new UpError(`Redis does not answer at ${redisHosts(redisUrl)}.`, { cause });
+      throw new UpError(`Redis does not answer at ${listRedisHosts(redisUrl)}.`, { cause });
     });
     const { keys, links } = openAccounts(connection.redis, `${prefix}:`);
     const created = await createFirstRouterKey(keys);

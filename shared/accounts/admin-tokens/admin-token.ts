@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyAlphabet } from '../keys/key-format.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 /**
  * What a program may do with an admin token. `read`: read everything that the token's person may see. `keys`: make and change keys.
@@ -14,7 +14,9 @@ export const adminTokenSchema = z.object({
   id: z.string(),
   name: z.string(),
   /** Scopes that this release does not define are dropped, so they permit nothing. */
-  scopes: storedJson(z.array(z.string()).transform((names) => adminScopes.filter((scope) => names.includes(scope)))),
+  scopes: createStoredSchema(
+    z.array(z.string()).transform((names) => adminScopes.filter((scope) => names.includes(scope))),
+  ),
   /** SHA-256 of the secret. */
   hash: z.string(),
   createdAt: z.coerce.number(),

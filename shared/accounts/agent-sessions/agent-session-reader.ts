@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { maySee, usageRecordSchema, type UsageRecord, type UsageViewer } from '../ledger/usage-record.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import {
   readModels,
   readSession,
@@ -13,9 +13,17 @@ import {
 } from './agent-session.ts';
 import { listKeptDays } from './list-kept-days.ts';
 import { parseSessionOwner, sessionRedisNames, type SessionOwner } from './session-names.ts';
-import { addSums, decodeSumsRow, encodeSumsRow, zeroSums, readSums, sumAll, type SessionSums } from './session-sums.ts';
+import {
+  addSums,
+  decodeSumsRow,
+  encodeSumsRow,
+  createZeroSums,
+  readSums,
+  sumAll,
+  type SessionSums,
+} from './session-sums.ts';
 
-const entrySchema = storedJson(usageRecordSchema);
+const entrySchema = createStoredSchema(usageRecordSchema);
 
 /**
  * Sessions that every page after the first reads in addition to its limit. Such a page begins at the time of the previous page's last
@@ -219,7 +227,7 @@ function sumDays(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owne
     const row = decodeSumsRow(text);
     return row?.kind === 'key' ? [{ key: row.key, sums }] : [];
   });
-  const sessionCounts = rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums();
+  const sessionCounts = rows.get(encodeSumsRow({ kind: 'all' })) ?? createZeroSums();
   return {
     sums: sumAll([sessionCounts, ...keys.map(({ sums }) => sums)]),
     models: readModels(rows),

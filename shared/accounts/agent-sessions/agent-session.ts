@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { agentPrograms, type AgentProgram } from '#shared/core/agent-turn.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { SessionOwner } from './session-names.ts';
 import {
   decodeSumsRow,
   encodeSumsRow,
   otherAgentsId,
-  zeroSums,
+  createZeroSums,
   readSums,
   sumNames,
   type SessionSums,
@@ -69,7 +69,7 @@ const factsSchema = z.object({
   lastAt: z.coerce.number(),
 });
 
-const agentSchema = storedJson(
+const agentSchema = createStoredSchema(
   z.object({ parent: z.string().optional(), type: z.string().optional(), at: z.number().optional() }),
 );
 
@@ -78,7 +78,7 @@ export function readSession(id: string, fields: Readonly<Record<string, string>>
   const { data: facts } = factsSchema.safeParse(fields);
   if (!facts) return undefined;
   const rows = readSums(fields);
-  return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums(), models: readModels(rows) };
+  return { id, ...facts, sums: rows.get(encodeSumsRow({ kind: 'all' })) ?? createZeroSums(), models: readModels(rows) };
 }
 
 /** Reads the agents of a session from the fields of the hash `sessions:agents:<id>`. */
@@ -110,7 +110,7 @@ function readAgent(id: string, fields: Readonly<Record<string, string>>): Sessio
 /** Parses a field `=<agent>`: the time of the agent's last turn, in ms since 1970, and its sums. */
 function parseCounts(text = ''): { last: number; sums: SessionSums } {
   const [last = 0, ...counts] = text.split(' ').map(Number);
-  const sums = zeroSums();
+  const sums = createZeroSums();
   for (const [index, name] of sumNames.entries()) sums[name] = counts[index] || 0;
   return { last, sums };
 }

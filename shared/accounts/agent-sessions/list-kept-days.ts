@@ -1,4 +1,4 @@
-import { findBeginning, periodName } from '../periods.ts';
+import { findBeginning, toPeriodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
@@ -6,6 +6,6 @@ const dayMs = 86_400_000;
 export function listKeptDays(keptMs: number, now = Date.now()): string[] {
   const names: string[] = [];
   for (let day = findBeginning('day', now); day + dayMs > now - keptMs; day -= dayMs)
-    names.push(periodName('day', day));
+    names.push(toPeriodName('day', day));
   return names;
 }

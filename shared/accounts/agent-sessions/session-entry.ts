@@ -1,12 +1,12 @@
-import { findBeginning, periodName } from '../periods.ts';
+import { findBeginning, toPeriodName } from '../periods.ts';
 import type { UsageRecord } from '../ledger/usage-record.ts';
-import { toKeyWithOwner, computeSessionId, sessionOwnerOf, type SessionOwner } from './session-names.ts';
+import { toKeyWithOwner, computeSessionId, toSessionOwner, type SessionOwner } from './session-names.ts';
 import {
   addSums,
   encodeSumsRow,
   otherAgentsId,
   pickModelSums,
-  zeroSums,
+  createZeroSums,
   toSubstituteRow,
   sumLetters,
   sumNames,
@@ -128,9 +128,9 @@ function addTurn(
   const { at, model = record.asked, rule = '', tier = '' } = record;
   const { program, session, agent = '', parent, type } = turn;
   const party = toKeyWithOwner(record);
-  const owner = sessionOwnerOf(party);
+  const owner = toSessionOwner(party);
   const id = computeSessionId(owner, session);
-  const day = periodName('day', findBeginning('day', at));
+  const day = toPeriodName('day', findBeginning('day', at));
   let entry = entries.get(id);
   if (!entry) {
     const facts = { owner, name: session, program, key: party.key };
@@ -152,7 +152,7 @@ function addTurn(
   let agentChange = entry.agents.get(agent);
   if (!agentChange) {
     const facts = agent === '' ? undefined : { parent, type, at };
-    entry.agents.set(agent, (agentChange = { facts, last: at, sums: zeroSums() }));
+    entry.agents.set(agent, (agentChange = { facts, last: at, sums: createZeroSums() }));
   }
   agentChange.last = Math.max(agentChange.last, at);
   addSums(agentChange.sums, sums);
@@ -161,6 +161,6 @@ function addTurn(
 function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {
   const text = encodeSumsRow(row);
   let rowSums = rows.get(text);
-  if (!rowSums) rows.set(text, (rowSums = { row, sums: zeroSums() }));
+  if (!rowSums) rows.set(text, (rowSums = { row, sums: createZeroSums() }));
   addSums(rowSums.sums, sums);
 }

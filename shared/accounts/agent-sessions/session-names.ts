@@ -19,7 +19,7 @@ export function toKeyWithOwner({ key, owner }: Pick<UsageRecord, 'key' | 'owner'
   };
 }
 
-export function sessionOwnerOf({ key, user, team }: KeyWithOwner): SessionOwner {
+export function toSessionOwner({ key, user, team }: KeyWithOwner): SessionOwner {
   if (user !== '') return `user:${user}`;
   return team === '' ? `key:${key}` : `team:${team}`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { UsageRecord } from '../ledger/usage-record.ts';
 
 /** Sums of turns. Times in ms, cost in nano-dollars. */
@@ -65,7 +65,7 @@ export function toSubstituteRow(row: SumsRow): SumsRow {
   }
 }
 
-export function zeroSums(): SessionSums {
+export function createZeroSums(): SessionSums {
   const tokens = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   const times = { queueMs: 0, modelMs: 0, toolMs: 0 };
   return { requests: 0, failed: 0, ...tokens, cost: 0, ...times, sessions: 0, agents: 0 };
@@ -76,7 +76,7 @@ export function addSums(sums: SessionSums, addend: SessionSums): void {
 }
 
 export function sumAll(addends: Iterable<SessionSums>): SessionSums {
-  const sums = zeroSums();
+  const sums = createZeroSums();
   for (const addend of addends) addSums(sums, addend);
   return sums;
 }
@@ -86,7 +86,7 @@ export function computeSums(record: UsageRecord): SessionSums {
   // A request that no worker got was in the queue until its end.
   const queueMs = Math.round(Math.min(totalMs, record.queueMs ?? totalMs));
   return {
-    ...zeroSums(),
+    ...createZeroSums(),
     requests: 1,
     failed: Number(outcome === 'failed'),
     promptTokens,
@@ -103,7 +103,7 @@ export function computeSums(record: UsageRecord): SessionSums {
 /** Returns the sums that are counted by model. The other sums are 0. */
 export function pickModelSums(sums: SessionSums): SessionSums {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
-  return { ...zeroSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
+  return { ...createZeroSums(), requests, promptTokens, cachedTokens, completionTokens, cost };
 }
 
 export function encodeSumsRow(row: SumsRow): string {
@@ -119,7 +119,7 @@ export function encodeSumsRow(row: SumsRow): string {
 
 /** Decodes the text of a row. Returns undefined for a kind of row that this release does not define. */
 export function decodeSumsRow(text: string): SumsRow | undefined {
-  const { data } = storedJson(z.array(z.string())).safeParse(text);
+  const { data } = createStoredSchema(z.array(z.string())).safeParse(text);
   const [kind, modelOrKey = '', rule = '', tier = ''] = data ?? [];
   switch (kind) {
     case 'all':
@@ -141,7 +141,7 @@ export function readSums(fields: Readonly<Record<string, string>>): Map<string, 
     const text = field.slice(1);
     if (name === undefined || !text.startsWith('[')) continue;
     let sums = rows.get(text);
-    if (!sums) rows.set(text, (sums = zeroSums()));
+    if (!sums) rows.set(text, (sums = createZeroSums()));
     sums[name] = Number(value) || 0;
   }
   return rows;

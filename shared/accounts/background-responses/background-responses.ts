@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
@@ -204,11 +204,11 @@ export class BackgroundResponses {
 
   #getSealer(owner: string): Sealer {
     const sealer = this.#dependencies.keys.storeSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }
 
 function throwUnreadableEvents(id: string): never {
-  throw storeUnavailable(`the events of ${id} are sealed with a secret that is not set`);
+  throw createStoreUnavailableError(`the events of ${id} are sealed with a secret that is not set`);
 }

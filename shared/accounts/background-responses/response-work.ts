@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
 import { keepStoredScripts, type StorableResponse } from '../stored-responses/stored-responses.ts';
@@ -209,7 +209,7 @@ export class ResponseWork {
    */
   sealerOf(owner: string): Sealer {
     const sealer = this.#dependencies.keys.storeSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }

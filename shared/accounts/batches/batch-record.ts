@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 /**
  * The states of a batch. Formats derive the states that they show from these states and from `cancelledAt`.
@@ -56,7 +56,7 @@ export const batchRecordSchema = z.object({
   expiresAt: time,
   /** The time limit as the batch's creator wrote it, such as `24h`. */
   window: z.string().optional(),
-  metadata: storedJson(z.record(z.string(), z.string())).optional(),
+  metadata: createStoredSchema(z.record(z.string(), z.string())).optional(),
   /** Seconds for which the batch's files are kept; absent if they are kept as long as other files. */
   outputSeconds: z.coerce.number().optional(),
   state: z.enum(batchStates),
@@ -97,7 +97,7 @@ export const batchRecordSchema = z.object({
   blockedUntil: time.optional(),
   /** Whether lines wait for a worker. If so, they are tried as soon as there is a worker, even before `pausedUntil`. */
   lacksWorker: z.stringbool().optional(),
-  problems: storedJson(z.array(batchProblemSchema)).optional(),
+  problems: createStoredSchema(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with the batch's results. Only APIs that write errors to a separate file have `errorFile`. */
   outputFile: z.string().optional(),
   errorFile: z.string().optional(),

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { toFileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, callRedisAll, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
@@ -147,7 +147,7 @@ export class BatchWork {
       files: newFiles.map(toFileArgs),
     };
     const reply = await move.run(this.#redis, { args, texts: newFiles.map((file) => JSON.stringify(file)) });
-    if (reply === -1) throw storeUnavailable(`the files of ${id} took too long, or their owner is gone`);
+    if (reply === -1) throw createStoreUnavailableError(`the files of ${id} took too long, or their owner is gone`);
     return reply === 1;
   }
 
@@ -219,7 +219,8 @@ export class BatchWork {
   ): Promise<boolean> {
     const args = { prefix: this.#prefix, id, slice, line, outcome, error, part, usage, ledger };
     const reply = await recordLine.run(this.#redis, { args, texts: [storedText, ...texts] });
-    if (reply === -1) throw storeUnavailable(`the result of line ${line} of slice ${slice} of ${id} took too long`);
+    if (reply === -1)
+      throw createStoreUnavailableError(`the result of line ${line} of slice ${slice} of ${id} took too long`);
     return reply === 1;
   }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Sealer } from '#shared/core/seal.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { LineOutcome } from './batch-record.ts';
 import type { SlicePart } from './slice.ts';
 
-export const lineErrorSchema = storedJson(z.object({ code: z.string(), line: z.number() }));
+export const lineErrorSchema = createStoredSchema(z.object({ code: z.string(), line: z.number() }));
 
 /** The error of a line: its code, and the number of the line in the input. */
 export type LineError = z.infer<typeof lineErrorSchema>;
@@ -17,7 +17,9 @@ export interface LineResult {
   error?: LineError | undefined;
 }
 
-const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'errored']), object: z.string() }));
+const lineObjectSchema = createStoredSchema(
+  z.object({ outcome: z.enum(['succeeded', 'errored']), object: z.string() }),
+);
 
 /** A result whose text, including the line break at its end, is in an object. */
 export type LineObject = z.infer<typeof lineObjectSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
-export const sliceSchema = storedJson(
+export const sliceSchema = createStoredSchema(
   z.object({
     from: z.number(),
     to: z.number(),
@@ -14,7 +14,9 @@ export const sliceSchema = storedJson(
 /** The position of a slice's lines in the input, in bytes (`to` is exclusive), and the number of lines. */
 export type Slice = z.infer<typeof sliceSchema>;
 
-export const sliceResultsSchema = storedJson(z.object({ output: z.array(z.string()), errors: z.array(z.string()) }));
+export const sliceResultsSchema = createStoredSchema(
+  z.object({ output: z.array(z.string()), errors: z.array(z.string()) }),
+);
 
 /** Names of the objects with a slice's results, in any order. */
 export type SliceResults = z.infer<typeof sliceResultsSchema>;

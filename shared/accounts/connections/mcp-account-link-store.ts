@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { Sealer } from '#shared/core/seal.ts';
 import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, callRedisAll, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 
 const keepLink = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
@@ -22,7 +22,7 @@ const maxAttempts = 20;
 /** Milliseconds after which the lock of a refresh expires. No refresh takes that long. */
 const refreshMs = 60_000;
 
-const storedLinkSchema = storedJson(
+const storedLinkSchema = createStoredSchema(
   z.object({
     /** A random text that changes with each write. */
     version: z.string(),
@@ -175,7 +175,7 @@ export class McpAccountLinkStore {
 
   #getSealer(person: string): Sealer {
     const sealer = this.#keys.mcpAccountLinkSealer(person);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }

@@ -6,7 +6,7 @@ import type { NewPersonSettings } from '../people/console-settings.ts';
 import { hashToken } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, isWrongType, readHash, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, isWrongType, readHash, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
@@ -163,7 +163,7 @@ export class ExternalAccounts {
     return new Map(
       replies.flatMap(([error, provider], index) => {
         // As in `readHash`, an unreadable account does not fail the whole list. Its person counts as having no account.
-        if (error && !isWrongType(error)) throw storeUnavailable(error);
+        if (error && !isWrongType(error)) throw createStoreUnavailableError(error);
         const id = userIds[index];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
       }),

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 const createScript = (name: string, ...preludes: URL[]): RedisScript =>
   new RedisScript(...preludes, new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
@@ -236,7 +236,7 @@ export class FileRecords {
   }
 
   #read(text: string): FileRecord | undefined {
-    const read = readStored(storedJson(recordSchema), text);
+    const read = readStored(createStoredSchema(recordSchema), text);
     if ('value' in read) return read.value;
     this.#report('a file', read.reason);
     return undefined;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { IdempotencyBounds } from './idempotency-settings.ts';
@@ -267,7 +267,7 @@ export class IdempotentAnswers {
 
   #getSealer(owner: string): Sealer {
     const sealer = this.#keys.storeSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }
@@ -285,5 +285,5 @@ function unsealJson(sealer: Sealer, sealed: string): unknown {
 }
 
 function throwUnreadable(): never {
-  throw storeUnavailable('the answer to an idempotency key is sealed with a secret that is not set');
+  throw createStoreUnavailableError('the answer to an idempotency key is sealed with a secret that is not set');
 }

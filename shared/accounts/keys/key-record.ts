@@ -7,7 +7,7 @@ import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceil
 import { isShutOut, usableNamePattern } from '../people/user.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
 import { revisionSchema } from '../redis/revision.ts';
-import { storedJson, storedList } from '../redis/stored-value.ts';
+import { createStoredSchema, createStoredListSchema } from '../redis/stored-value.ts';
 
 /** The stored record of a key. The raw key is not part of it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({
@@ -39,23 +39,23 @@ export const keyRecordSchema = z.object({
   /** When the key expires. From then on, it is refused. */
   expiresAt: z.coerce.number().optional(),
   /** Names of models that the key may request; absent: all. */
-  models: storedJson(z.array(z.string())).optional(),
+  models: createStoredSchema(z.array(z.string())).optional(),
   /**
    * Tiers that may serve the key; absent: all. If this release defines none of the stored tiers, the list is empty, and no tier may serve
    * the key.
    */
-  tiers: storedList(tiers).optional(),
+  tiers: createStoredListSchema(tiers).optional(),
   /** Tools that the key may list and call: names, and `<server>/*` for all tools of an MCP server; absent: all. */
-  tools: storedJson(z.array(z.string())).optional(),
+  tools: createStoredSchema(z.array(z.string())).optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   /**
    * The settings that only an administrator may change, because an administrator has set them: names of fields, and `limits.<name>` for a
    * single limit.
    */
-  adminSet: storedJson(z.array(z.string())).optional(),
+  adminSet: createStoredSchema(z.array(z.string())).optional(),
   /** Present if the key's requests are recorded. A value that cannot be read counts as absent. */
-  records: storedJson(recordingSwitchSchema).optional().catch(undefined),
+  records: createStoredSchema(recordingSwitchSchema).optional().catch(undefined),
   replacedBy: z.string().optional(),
   /**
    * Id of the first key in a chain of replacements. The use of all keys in the chain counts as the use of that key. Absent in a key that
@@ -80,7 +80,7 @@ export const keyOwnerSchema = z
     /** Only in the record of a person; empty for a person who signs in at a provider. */
     passwordHash: z.string().optional(),
     /** Only in the record of a team. */
-    records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
+    records: createStoredSchema(recordingSwitchSchema.nullable()).optional().catch(undefined),
     /** Only in the record of a person. */
     role: z.string().optional(),
   })
@@ -147,7 +147,7 @@ export interface KeyIdentity {
  * Returns the id that owns the files, batches and responses of a key: `storesAs` of an issued key, else its owner, or the key itself if it
  * has no owner.
  */
-export function storeOwnerOf({
+export function findStoreOwner({
   id,
   ownerId = id,
   storesAs = ownerId,
@@ -191,7 +191,7 @@ export function findPermittedClass({ class: priority, kind, owner, adminSet = []
  * Returns the identity of a key, within the ceiling of its owner.
  * @param priority the class of the key
  */
-export function identityOfKey(found: FoundKey, priority: PriorityClass = findPermittedClass(found)): KeyIdentity {
+export function createKeyIdentity(found: FoundKey, priority: PriorityClass = findPermittedClass(found)): KeyIdentity {
   const { id, kind, name, class: _, ...key } = found;
   const { ownerId, owner, storesAs, models, tiers, tools, weight } = key;
   const limits: PartyLimits[] = [];

@@ -8,7 +8,7 @@ import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
-import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
+import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
 export interface KeyVerifierOptions {
@@ -216,7 +216,7 @@ export class KeyVerifier {
       this.#knownKeys.delete(id);
       return;
     }
-    known.identity = identityOfKey(record);
+    known.identity = createKeyIdentity(record);
     known.expiresAt = record.expiresAt ?? Infinity;
     known.readAt = now;
     known.trustedUntil = computeTrustedUntil(this.#freshMs, known.expiresAt);
@@ -250,7 +250,7 @@ export class KeyVerifier {
         this.#wrongKeys.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
         throw refusal;
       }
-      const identity = identityOfKey(record);
+      const identity = createKeyIdentity(record);
       const expiresAt = record.expiresAt ?? Infinity;
       const known: KnownKey = {
         digest: Buffer.from(digest),

@@ -1,5 +1,5 @@
 import { toAgentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
-import { findBeginning, computeExpiry, periodName, type TotalsUnit } from '../periods.ts';
+import { findBeginning, computeExpiry, toPeriodName, type TotalsUnit } from '../periods.ts';
 import { keyNamesScript, toKeyNameBounds } from './key-names.ts';
 import { computeMaxIdsPerHash, maxOlderHashes } from './request-index.ts';
 import { maxSpanOwners, toOwnerName, toSpanArgs } from './span-sums.ts';
@@ -73,7 +73,7 @@ interface Period {
 
 function toPeriod(step: TotalsUnit, at: number): Period {
   const beginning = findBeginning(step, at);
-  return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
+  return { name: toPeriodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
 /** Computes what requests add to each row of each day and month, in the form for the script. */

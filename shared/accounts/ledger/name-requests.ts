@@ -1,8 +1,8 @@
-import { toKeyWithOwner, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
+import { toKeyWithOwner, computeSessionId, toSessionOwner } from '../agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';
-import { personOfIdentity } from '../people/person-identity.ts';
+import { parsePersonIdentity } from '../people/person-identity.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** A finished request, with the name of its owner, the id of its agent session, and its cost in dollars, for people to read. */
@@ -42,17 +42,17 @@ export function nameRequests(findNames: FindNames): (records: readonly UsageReco
 
   /** Returns the name of a key. If the key belonged to a deleted person, returns the pseudonym of that person. */
   function findKeyName(key: UsageRecord['key'], owner: UsageRecord['owner']): string {
-    const person = personOfIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
+    const person = parsePersonIdentity(key.id)?.userId ?? (owner?.kind === 'user' ? owner.id : undefined);
     return person !== undefined && known.get(`user:${person}`) === undefined ? deletedName(person) : key.name;
   }
 }
 
 function toSessionId(record: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
-  return computeSessionId(sessionOwnerOf(toKeyWithOwner(record)), name);
+  return computeSessionId(toSessionOwner(toKeyWithOwner(record)), name);
 }
 
 function* listParties({ owner, key }: UsageRecord): Generator<LimitedParty> {
   if (owner) yield `${owner.kind}:${owner.id}`;
-  const person = personOfIdentity(key.id);
+  const person = parsePersonIdentity(key.id);
   if (person) yield `user:${person.userId}`;
 }

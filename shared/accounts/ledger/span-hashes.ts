@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { callRedisAll } from '../redis/call-redis.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import {
   toSpanName,
   listOwnerSuffixes,
@@ -59,7 +59,7 @@ export function addEntityCounts(sums: Record<EntityCount, number>, counts: reado
   for (const [place, name] of entityCounts.entries()) sums[name] += counts[place] ?? 0;
 }
 
-const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
+const keySchema = createStoredSchema(z.tuple([z.string(), z.string(), z.string()]));
 
 /**
  * Parses the field of a key: the id of the key, and the id of its owner as `user` or `team`. The other of the two is empty, or both are if

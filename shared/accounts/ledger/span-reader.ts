@@ -20,7 +20,7 @@ export const usageSpans = { '1h': 'minutes', '24h': 'hour', '7d': 'hour' } as co
 export type UsageSpan = keyof typeof usageSpans;
 
 /** A model, a key with its owner, or a worker, with the sums of its requests. Cost in nano-dollars. */
-export type SpanThing = Record<EntityCount, number> & { id: string; user: string; team: string };
+export type SpanItem = Record<EntityCount, number> & { id: string; user: string; team: string };
 
 /** The sums of the requests that began in a period. */
 export interface SpanSums extends Period {
@@ -33,7 +33,7 @@ export interface SpanSums extends Period {
   firstTokenMs: Percentiles | undefined;
   totalMs: Percentiles | undefined;
   /** The models, keys and workers with the most requests, each list ordered by the number of requests. */
-  top: Record<EntityKind, SpanThing[]>;
+  top: Record<EntityKind, SpanItem[]>;
 }
 
 /**
@@ -100,12 +100,12 @@ class SpanAccumulator {
     };
   }
 
-  #listTop(kind: EntityKind, max: number): SpanThing[] {
+  #listTop(kind: EntityKind, max: number): SpanItem[] {
     return [...this.#entities]
       .filter(([row]) => row.startsWith(entityKinds[kind]))
       .sort(([, a], [, b]) => b.requests - a.requests || b.cost - a.cost)
       .slice(0, max)
-      .flatMap(([row, counts]): SpanThing[] => {
+      .flatMap(([row, counts]): SpanItem[] => {
         if (kind !== 'key') return [{ id: row.slice(1), user: '', team: '', ...counts }];
         const keyRow = parseKeyField(row);
         return keyRow ? [{ id: keyRow.key, user: keyRow.user, team: keyRow.team, ...counts }] : [];

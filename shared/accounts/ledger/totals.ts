@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** Sums of requests. Cost in nano-dollars. */
@@ -85,7 +85,7 @@ export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow):
  * the same row.
  */
 export function decodeRow(text: string): TotalsRow | undefined {
-  const { data } = storedJson(z.array(z.unknown())).safeParse(text);
+  const { data } = createStoredSchema(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;
   const [key = '', user = '', team = '', tier = '', model = '', purpose = ''] = data.map(String);
   return { key, user, team, tier, model, purpose };

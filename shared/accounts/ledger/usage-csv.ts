@@ -37,6 +37,6 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
 
 export const usageCsvHead = toCsvLine(Object.keys(columns));
 
-export function usageCsvLine(request: NamedRequest): string {
+export function toUsageCsvLine(request: NamedRequest): string {
   return toCsvLine(Object.values(columns).map((cell) => cell(request)));
 }

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
-import { periodName, listBeginnings, type TotalsUnit } from '../periods.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
+import { toPeriodName, listBeginnings, type TotalsUnit } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
 import { findEntryIds } from './request-index.ts';
 import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
@@ -18,7 +18,7 @@ import {
 import { matchesRow, mayMatch, matchesFilter, type RowFilter, type UsageGroup } from './usage-filter.ts';
 import { maySee, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
-const entrySchema = storedJson(usageRecordSchema);
+const entrySchema = createStoredSchema(usageRecordSchema);
 
 const pageSize = 500;
 
@@ -88,7 +88,7 @@ export class UsageReader {
     const groups = new Map<string, LedgerReport['groups'][number]>();
     const totals = createZeroTotals();
     for (const [index, time] of times.entries()) {
-      for (const [row, counts] of await this.#readPeriod(periodName(step, time))) {
+      for (const [row, counts] of await this.#readPeriod(toPeriodName(step, time))) {
         if (!maySee(viewer, row) || !matchesRow(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);

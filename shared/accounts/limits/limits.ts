@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 const count = z.number().int().positive();
 const dollars = z.number().positive();
@@ -25,7 +25,7 @@ export type Limits = z.infer<typeof limitsSchema>;
 export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Limits)[];
 
 /** Limits as read from the store. Limits that this release does not define are dropped. */
-export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
+export const storedLimitsSchema = createStoredSchema(z.object(limitsSchema.shape));
 
 /**
  * How many requests of a key, a person or a team a queue serves for each request of another with the weight 1. The weight of a key is

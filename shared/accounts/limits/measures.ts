@@ -1,7 +1,7 @@
 import type { Limits } from './limits.ts';
 import { nanoPerDollar } from '../money.ts';
 import { bucketUnit, toCostLimit, type Amount, type PartyUse } from './party-use.ts';
-import { nextBeginning } from '../periods.ts';
+import { findNextBeginning } from '../periods.ts';
 
 export type LimitName = keyof Limits;
 
@@ -35,9 +35,9 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
     case 'concurrentRequests':
       return { kind: 'concurrency', limit, spent: 0, reserved: active, wanted: 1, unit: 1, resetsAt: undefined };
     case 'tokensPerDay':
-      return measureBudget(limit, day.spent.tokens, day.reserved.tokens, tokens, 1, nextBeginning('day', at));
+      return measureBudget(limit, day.spent.tokens, day.reserved.tokens, tokens, 1, findNextBeginning('day', at));
     case 'tokensPerMonth':
-      return measureBudget(limit, month.spent.tokens, month.reserved.tokens, tokens, 1, nextBeginning('month', at));
+      return measureBudget(limit, month.spent.tokens, month.reserved.tokens, tokens, 1, findNextBeginning('month', at));
     case 'costPerDay':
       return measureBudget(
         toCostLimit(limit),
@@ -45,7 +45,7 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
         day.reserved.cost,
         cost,
         nanoPerDollar,
-        nextBeginning('day', at),
+        findNextBeginning('day', at),
       );
     case 'costPerMonth':
       return measureBudget(
@@ -54,7 +54,7 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
         month.reserved.cost,
         cost,
         nanoPerDollar,
-        nextBeginning('month', at),
+        findNextBeginning('month', at),
       );
   }
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { findBeginning, nextBeginning, periodName, type TotalsUnit } from '../periods.ts';
+import { findBeginning, findNextBeginning, toPeriodName, type TotalsUnit } from '../periods.ts';
 import type { LimitedParty } from './limits.ts';
 import type { LimitName } from './measures.ts';
 
@@ -47,7 +47,7 @@ export class RefusedBudgets {
       if (this.#recorded.has(recordKey)) continue;
       if (this.#recorded.size >= maxRemembered) this.#recorded.clear();
       this.#recorded.add(recordKey);
-      const expiresAt = nextBeginning(unit, at) + keptMs;
+      const expiresAt = findNextBeginning(unit, at) + keptMs;
       const noted = this.#redis.multi().hset(name, field, at).pexpireat(name, expiresAt).exec();
       noted.catch((error: unknown) => {
         this.#recorded.delete(recordKey);
@@ -77,7 +77,7 @@ export class RefusedBudgets {
 }
 
 function findPeriodName(unit: TotalsUnit, at: number): string {
-  return periodName(unit, findBeginning(unit, at));
+  return toPeriodName(unit, findBeginning(unit, at));
 }
 
 /** Returns a budget as the name of a field. A budget whose limit was changed counts as another budget. */

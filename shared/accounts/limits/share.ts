@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { nextBeginning } from '../periods.ts';
+import { findNextBeginning } from '../periods.ts';
 import type { PartyLimits } from './limits.ts';
 import { bucketUnit, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { addAmount, createZeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
@@ -241,7 +241,7 @@ export class Share {
     if (isFar !== 1) this.#pausedUntil = now + pauseMs;
     this.#beganAt ??= at;
     // Both times are computed from when the report was sent, because Redis processed it at that time or later.
-    this.#dayEndsAt = this.#lastReportAt + nextBeginning('day', this.#beganAt) - at;
+    this.#dayEndsAt = this.#lastReportAt + findNextBeginning('day', this.#beganAt) - at;
     this.#usableUntil = Math.min(this.#lastReportAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
 

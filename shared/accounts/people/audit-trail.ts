@@ -5,7 +5,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { skipUnreadable, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import { chooseQuota } from './audit-quota.ts';
 import { shortenDetails } from './shorten-details.ts';
 import type { UserRole } from './user.ts';
@@ -48,13 +48,13 @@ const noteSchema = z.object({
   from: originSchema.optional().catch(undefined),
 });
 const entrySchema = z.object({
-  note: storedJson(noteSchema),
-  first: storedJson(noteSchema).optional(),
+  note: createStoredSchema(noteSchema),
+  first: createStoredSchema(noteSchema).optional(),
   // Each line is the JSON of one note.
   between: z
     .string()
     .transform((lines) => lines.split('\n'))
-    .pipe(z.array(storedJson(noteSchema)))
+    .pipe(z.array(createStoredSchema(noteSchema)))
     .optional(),
   at: z.coerce.number(),
   since: z.coerce.number(),

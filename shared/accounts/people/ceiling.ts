@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 /** Maximum bytes of the models of one ceiling as JSON. Access tokens contain the models, and headers are bounded in size. */
 const maxBytes = 2_000;
@@ -42,7 +42,7 @@ export const readCeilingSchema = z.object({
   maxClass: z.enum(priorityClasses).catch('normal').optional(),
 });
 
-export const storedCeilingSchema = storedJson(readCeilingSchema);
+export const storedCeilingSchema = createStoredSchema(readCeilingSchema);
 
 /** The class, tiers and models that a key or a sign-in session may use under its ceilings. */
 export interface CappedSettings {

@@ -6,7 +6,7 @@ import { ceilingSchema, readCeilingSchema, type Ceiling } from './ceiling.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, readHash } from '../redis/call-redis.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { toStoredFields, storedJson } from '../redis/stored-value.ts';
+import { toStoredFields, createStoredSchema } from '../redis/stored-value.ts';
 
 const maxAddresses = 20;
 
@@ -50,11 +50,11 @@ export const consoleSettingsSchema = z.strictObject({
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positiveNumber = z.coerce.number().positive();
-const storedNewMembersSchema = storedJson(
+const storedNewMembersSchema = createStoredSchema(
   z.object({ limits: z.object(limitsSchema.shape), ceiling: readCeilingSchema }),
 );
 
-const storedAlertEmailsSchema = storedJson(z.object(alertEmailsSchema.shape));
+const storedAlertEmailsSchema = createStoredSchema(z.object(alertEmailsSchema.shape));
 
 export interface NewPersonSettings {
   limits?: Limits;

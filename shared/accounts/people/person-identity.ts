@@ -18,7 +18,7 @@ export interface IdentityParty {
  * Returns the identity of a person who is signed in to the console or to a program. It has the form of a key's identity. If the person uses
  * a team's account, the team is the owner, and the limits and ceilings of both apply.
  */
-export function identityOfPerson(
+export function createPersonIdentity(
   person: IdentityParty,
   team?: IdentityParty,
   priority: PriorityClass = 'normal',
@@ -40,7 +40,7 @@ export function identityOfPerson(
 }
 
 /** Returns the person in an identity's id, and the team if the person uses a team's account; undefined for the identity of a key. */
-export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
+export function parsePersonIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
   if (!id.startsWith(idPrefix)) return undefined;
   const [userId = '', teamId] = id.slice(idPrefix.length).split(':');
   return { userId, teamId };

@@ -9,7 +9,7 @@ import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recor
 import { revisionSchema } from '../redis/revision.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, toStoredFields, storedJson } from '../redis/stored-value.ts';
+import { replaceJson, toStoredFields, createStoredSchema } from '../redis/stored-value.ts';
 import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
 import { removeAllOfOwner } from '../keys/remove-all-of-owner.ts';
 import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
@@ -30,7 +30,7 @@ const teamRecordSchema = z.object({
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
   /** Absent or null if the requests of the team's keys are not recorded. A value that cannot be read counts as absent. */
-  records: storedJson(recordingSwitchSchema.nullable()).optional().catch(undefined),
+  records: createStoredSchema(recordingSwitchSchema.nullable()).optional().catch(undefined),
   revision: revisionSchema,
 });
 

@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { nanoPerDollar } from '../money.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import { units, getUnits, type Unit, type Units, type Usage } from '#shared/core/usage.ts';
 
 const dollars = z.number().nonnegative().max(1_000_000);
@@ -38,7 +38,7 @@ export const modelPriceSchema = z.strictObject({
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
 /** Parses a price from the store. Drops fields that this release does not define. */
-export const storedPriceSchema = storedJson(z.object(modelPriceSchema.shape));
+export const storedPriceSchema = createStoredSchema(z.object(modelPriceSchema.shape));
 
 /** The price of a model, with or without the day on which it was valid. */
 export interface TokenPrice {

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { readHash, storeUnavailable } from '../redis/call-redis.ts';
+import { readHash, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { logUnreadable, readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson } from '../redis/stored-value.ts';
 import { modelPriceSchema, storedPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
@@ -131,7 +131,7 @@ export class PriceTable {
     try {
       result = await write(this.#dependencies.redis, this.#name);
     } catch (error) {
-      throw storeUnavailable(error);
+      throw createStoreUnavailableError(error);
     }
     await this.refresh();
     await this.#dependencies.announce();

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import type { TeamStore } from '../people/team-store.ts';
 import type { UserStore } from '../people/user-store.ts';
-import { identityOfPerson, type IdentityParty } from '../people/person-identity.ts';
+import { createPersonIdentity, type IdentityParty } from '../people/person-identity.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from './access-tokens.ts';
 import type { ProgramStore } from './program-store.ts';
@@ -136,7 +136,7 @@ export class AccessTokenVerifier {
     const mayBeOutdated = this.#mayHaveChanged(claims);
     if (mayBeOutdated && !this.#hasSignedOutList) await this.#readSignedOut();
     if (this.#signedOut.has(sid)) throw invalidTokenError();
-    const claimed = identityOfPerson({ ...user, id: sub }, team);
+    const claimed = createPersonIdentity({ ...user, id: sub }, team);
     if (!mayBeOutdated) return { identity: claimed, isCertain: true };
     try {
       return { identity: await this.#readIdentity(claims), isCertain: this.#hasSignedOutList };
@@ -162,9 +162,9 @@ export class AccessTokenVerifier {
       team && teams.membersOf(team.id),
     ]);
     if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidTokenError();
-    if (team === undefined) return identityOfPerson(toParty(person));
+    if (team === undefined) return createPersonIdentity(toParty(person));
     if (!teamRecord || members?.has(sub) !== true) throw invalidTokenError();
-    return identityOfPerson(toParty(person), toParty(teamRecord));
+    return createPersonIdentity(toParty(person), toParty(teamRecord));
   }
 
   /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */

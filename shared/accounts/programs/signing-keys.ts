@@ -6,7 +6,7 @@ import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.
 import { accountNames } from '../redis/account-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 
 const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.meta.url));
 
@@ -22,7 +22,7 @@ const maxKeys = 4;
 /** Minimum milliseconds between two reads of the keys because of unknown key ids. */
 const rereadAfterMs = 1_000;
 
-const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.string() }));
+const storedKeySchema = createStoredSchema(z.object({ createdAt: z.number(), sealed: z.string() }));
 
 /** A key that signs and verifies access tokens (Ed25519). */
 export interface SigningKey {

@@ -35,7 +35,7 @@ export const recordingFactsSchema = z.object({
 export type RecordingFields = z.infer<typeof recordingFactsSchema>;
 
 export interface StoredRecording {
-  /** The owner of the recording, see `storeOwnerOf`. */
+  /** The owner of the recording, see `findStoreOwner`. */
   owner: string;
   /** When the recording was stored, in ms since 1970. */
   keptAt: number;
@@ -50,6 +50,6 @@ export interface WholeRecording extends StoredRecording {
 /** The party that may see a recording, as written in the names of lists in Redis. */
 export type RecordingParty = `user:${string}` | `team:${string}` | `key:${string}`;
 
-export function recordingPartyOf({ key, owner }: Pick<RecordingFields, 'key' | 'owner'>): RecordingParty {
+export function toRecordingParty({ key, owner }: Pick<RecordingFields, 'key' | 'owner'>): RecordingParty {
   return owner === undefined ? `key:${key.id}` : `${owner.kind}:${owner.id}`;
 }

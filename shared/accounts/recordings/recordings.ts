@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { mapInPages } from '../redis/map-in-pages.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -8,7 +8,7 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
 import {
   recordingFactsSchema,
-  recordingPartyOf,
+  toRecordingParty,
   type StoredRecording,
   type RecordingFields,
   type RecordingParty,
@@ -73,12 +73,12 @@ export class Recordings {
 
   /**
    * Stores a recording.
-   * @param owner the owner of the recording, see `storeOwnerOf`
+   * @param owner the owner of the recording, see `findStoreOwner`
    */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#getSealer(owner);
     const { id, key, session } = facts;
-    const party = recordingPartyOf(facts);
+    const party = toRecordingParty(facts);
     const args = { prefix: this.#prefix, owner, id, party, key: key.id, session, ...this.#bounds };
     const texts = [
       sealer.seal(JSON.stringify(facts)),
@@ -190,7 +190,7 @@ export class Recordings {
 
   #getSealer(owner: string): Sealer {
     const sealer = this.#keys.recordingSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }

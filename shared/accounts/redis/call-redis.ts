@@ -9,7 +9,7 @@ export async function callRedis<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;
   } catch (error) {
-    throw storeUnavailable(error);
+    throw createStoreUnavailableError(error);
   }
 }
 
@@ -20,7 +20,7 @@ export async function callRedis<T>(reply: Promise<T>): Promise<T> {
 export async function callRedisAll(commands: ChainableCommander): Promise<unknown[]> {
   const results = (await callRedis(commands.exec())) ?? [];
   return results.map(([error, reply]) => {
-    if (error) throw storeUnavailable(error);
+    if (error) throw createStoreUnavailableError(error);
     return reply;
   });
 }
@@ -34,7 +34,7 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
     return await redis.hgetall(name);
   } catch (error) {
     if (isWrongType(error)) return undefined;
-    throw storeUnavailable(error);
+    throw createStoreUnavailableError(error);
   }
 }
 
@@ -42,7 +42,7 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
  * Returns the error for a command that failed. Its cause has only the message of the library's error, because the error itself contains the
  * arguments of the command, which must not be logged.
  */
-export function storeUnavailable(error: unknown): RouterError {
+export function createStoreUnavailableError(error: unknown): RouterError {
   const reason = error instanceof Error ? error.message : String(error);
   const state = parseWriteRefusal(error) === undefined ? 'does not answer' : 'takes no changes at this time';
   return new RouterError('store_unavailable', `The account store ${state}. Please try again soon.`, {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { redisOptions } from './redis-options.ts';
+import { buildRedisOptions } from './redis-options.ts';
 
 const commandTimeoutMs = 1_000;
 const connectTimeoutMs = 3_000;
@@ -34,12 +34,12 @@ export interface RedisAccess {
  * Starts to connect to Redis and returns without waiting. Failed tries to connect are repeated without end, at most two seconds apart. A
  * command that gets no answer within a second fails. Every later command fails until Redis answers again. With sentinels, each try asks
  * them for the primary, so that the connection follows a failover.
- * @param url see `redisOptions`
+ * @param url see `buildRedisOptions`
  * @throws ConfigError for a text that is not a URL of Redis
  */
 export function connectRedis(url: string, { log, name, ca }: RedisAccess): RedisConnection {
   const redis = new Redis({
-    ...redisOptions(url, ca),
+    ...buildRedisOptions(url, ca),
     connectionName: name,
     commandTimeout: commandTimeoutMs,
     // A connection on which the server is silent for this time is closed, so that the next command does not wait for the same time.

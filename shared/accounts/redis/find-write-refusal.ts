@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { parseWriteRefusal, storeUnavailable } from './call-redis.ts';
+import { parseWriteRefusal, createStoreUnavailableError } from './call-redis.ts';
 
 /**
  * Returns the message with which Redis refuses writes; undefined if it accepts them. The check writes nothing: it pushes to a list that
@@ -13,7 +13,7 @@ export async function findWriteRefusal(redis: Redis, prefix: string): Promise<st
     return undefined;
   } catch (error) {
     const refusal = parseWriteRefusal(error);
-    if (refusal === undefined) throw storeUnavailable(error);
+    if (refusal === undefined) throw createStoreUnavailableError(error);
     return refusal;
   }
 }

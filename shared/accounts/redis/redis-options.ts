@@ -31,7 +31,7 @@ export function isRedisAddress(url: string): boolean {
 }
 
 /** Returns the hosts in a URL of Redis for display, without user and password. */
-export function redisHosts(url: string): string {
+export function listRedisHosts(url: string): string {
   return sentinelAddress.exec(url)?.groups?.['hosts'] ?? URL.parse(url)?.host ?? '';
 }
 
@@ -42,7 +42,7 @@ export function redisHosts(url: string): string {
  * @param ca certificate authorities in PEM that are accepted in addition to the public ones
  * @throws ConfigError for any other text; its message does not repeat the text, which may contain a password
  */
-export function redisOptions(url: string, ca: string | undefined): AddressOptions {
+export function buildRedisOptions(url: string, ca: string | undefined): AddressOptions {
   // The library would use any text as a host or a socket.
   if (!isRedisAddress(url)) throw new ConfigError(refusalMessage);
   const isEncrypted = url.startsWith('rediss');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { storeUnavailable } from './call-redis.ts';
+import { createStoreUnavailableError } from './call-redis.ts';
 import { gatherWrites } from './gather-writes.ts';
 
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
@@ -42,13 +42,13 @@ export class RedisScript {
     try {
       if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...argv);
     } catch (error) {
-      if (!isUnknownScript(error)) throw storeUnavailable(error);
+      if (!isUnknownScript(error)) throw createStoreUnavailableError(error);
     }
     this.#isSent = true;
     try {
       return await redis.eval(this.#text, keys.length, ...argv);
     } catch (error) {
-      throw storeUnavailable(error);
+      throw createStoreUnavailableError(error);
     }
   }
 }

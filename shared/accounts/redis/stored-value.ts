@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Returns the schema of a value that is stored as JSON in one field of a hash. */
-export function storedJson<T extends z.ZodType>(schema: T) {
+export function createStoredSchema<T extends z.ZodType>(schema: T) {
   return z
     .string()
     .transform((text, context): unknown => {
@@ -17,8 +17,8 @@ export function storedJson<T extends z.ZodType>(schema: T) {
 }
 
 /** Returns the schema of a list stored as JSON. It drops values that are not in `known`, because a newer release may define more. */
-export function storedList<T extends string>(known: readonly T[]) {
-  return storedJson(z.array(z.string())).transform((values) =>
+export function createStoredListSchema<T extends string>(known: readonly T[]) {
+  return createStoredSchema(z.array(z.string())).transform((values) =>
     values.filter((value): value is T => known.some((knownValue) => knownValue === value)),
   );
 }
@@ -37,7 +37,7 @@ export function toStoredFields(record: object): Record<string, string> {
  * @param known the names of all fields that this release defines, including those that `value` lacks
  */
 export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {
-  const before = storedJson(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};
+  const before = createStoredSchema(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};
   const foreignFields = Object.entries(before).filter(([name]) => !known.includes(name));
   return JSON.stringify({ ...Object.fromEntries(foreignFields), ...value });
 }

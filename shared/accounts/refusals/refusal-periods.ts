@@ -1,4 +1,4 @@
-import { periodName } from '../periods.ts';
+import { toPeriodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
@@ -13,5 +13,5 @@ export const refusalsKeptMs: Record<CountedStep, number> = { hour: 8 * dayMs, da
 
 /** Returns the name of a period with counts, such as `2026-11-21T07` or `2026-11-21`. */
 export function countedPeriodName(step: CountedStep, beginning: number): string {
-  return step === 'hour' ? new Date(beginning).toISOString().slice(0, 13) : periodName('day', beginning);
+  return step === 'hour' ? new Date(beginning).toISOString().slice(0, 13) : toPeriodName('day', beginning);
 }

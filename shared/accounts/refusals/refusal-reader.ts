@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { maySee, type UsageViewer } from '../ledger/usage-record.ts';
-import { nextBeginning, listBeginnings } from '../periods.ts';
+import { findNextBeginning, listBeginnings } from '../periods.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import { countedPeriodName, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
 import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
 import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusal-sample.ts';
 
-const entrySchema = storedJson(refusalSampleSchema);
+const entrySchema = createStoredSchema(refusalSampleSchema);
 
 export const refusalGroups = ['code', 'key', 'team', 'user'] as const;
 export type RefusalGroup = (typeof refusalGroups)[number];
@@ -94,7 +94,7 @@ export class RefusalReader {
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
     const countedStep = step === 'hour' ? 'hour' : 'day';
     const rows: CountedRow[] = [];
-    for (const time of listBeginnings(countedStep, beginning, nextBeginning(step, beginning))) {
+    for (const time of listBeginnings(countedStep, beginning, findNextBeginning(step, beginning))) {
       const now = Date.now();
       if (time > now || time + refusalsKeptMs[countedStep] <= now) continue;
       const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriodName(countedStep, time)));

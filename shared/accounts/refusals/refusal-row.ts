@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { otherRow } from '../ledger/totals.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
 /** The properties by which refusals are counted. A property without a value is empty. `key` is empty for requests without a known key. */
@@ -27,7 +27,7 @@ export function encodeRefusalRow({ code, key, user, team }: RefusalRow): string 
 
 /** Decodes the text of a row. Returns undefined for any other text. */
 export function decodeRefusalRow(text: string): RefusalRow | undefined {
-  const { data } = storedJson(z.array(z.unknown())).safeParse(text);
+  const { data } = createStoredSchema(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;
   const [code = '', key = '', user = '', team = ''] = data.map(String);
   return { code, key, user, team };

@@ -5,7 +5,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { toStoredFields, storedJson } from '../redis/stored-value.ts';
+import { toStoredFields, createStoredSchema } from '../redis/stored-value.ts';
 
 const addVersion = new RedisScript(new URL('lua/add-version.lua', import.meta.url));
 
@@ -28,7 +28,7 @@ const factsSchema = z.object({ ...factFields, bytes: z.coerce.number() });
 const versionSchema = z.object({
   ...factFields,
   text: z.string(),
-  config: storedJson(z.record(z.string(), z.unknown())),
+  config: createStoredSchema(z.record(z.string(), z.unknown())),
 });
 
 export type RegistryVersionFacts = z.output<typeof factsSchema> & { number: number };

@@ -6,7 +6,7 @@ import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import type { SessionOpener } from '../sign-in/session-store.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { generateRecoveryCode, readRecoveryCode, computeRecoveryField, formatRecoveryCode } from './recovery-codes.ts';
@@ -26,7 +26,7 @@ const codeCount = 10;
 
 export const maxPasskeys = 20;
 
-const passkeySchema = storedJson(
+const passkeySchema = createStoredSchema(
   z.object({
     name: z.string(),
     /** A COSE key, as base64url. */

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -202,7 +202,7 @@ export class StoredResponses {
 
   #getSealer(owner: string): Sealer {
     const sealer = this.#keys.storeSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }

@@ -7,7 +7,7 @@ import type { KeyIdentity } from '../keys/key-record.ts';
 import { findRule } from './find-rule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { PartyIdentities, type TokenAccount, type PartyIdentitiesDependencies } from './party-identities.ts';
-import { identityOfService } from './service-identity.ts';
+import { createServiceIdentity } from './service-identity.ts';
 import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
 const maxTokenLength = 16 * 1024;
@@ -189,7 +189,7 @@ async function verifySignature(
  */
 function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claims): TokenSubject {
   const rule = findRule(rules, claims);
-  if (rule?.serviceAccount) return { kind: 'service', identity: identityOfService(rule.serviceAccount) };
+  if (rule?.serviceAccount) return { kind: 'service', identity: createServiceIdentity(rule.serviceAccount) };
   if (rule?.team !== undefined) return { kind: 'team', name: rule.team };
   const { sub: subject, email, email_verified: isVerified = trustsEmail } = claims;
   if (rule?.person === 'account' && typeof subject === 'string')

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
-import { identityOfPerson } from '../people/person-identity.ts';
+import { createPersonIdentity } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
 import { emailSchema, mayLinkByEmail, isShutOut, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
-import { identityOfTeam } from './service-identity.ts';
+import { createTeamIdentity } from './service-identity.ts';
 
 export interface PartyIdentitiesDependencies {
   users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
@@ -155,7 +155,7 @@ export class PartyIdentities {
       return toUnknownIdentity(hint);
     }
     const party = `user:${user.id}`;
-    return { party, outcome: isShutOut(user) ? deniedError(explainShutOut(user)) : identityOfPerson(user) };
+    return { party, outcome: isShutOut(user) ? deniedError(explainShutOut(user)) : createPersonIdentity(user) };
   }
 
   async #readTeam(teamName: string): Promise<ReadIdentity> {
@@ -170,7 +170,7 @@ export class PartyIdentities {
       return toUnknownIdentity(
         `Several teams are called ${teamName}: the rule for this token must name one by its id.`,
       );
-    return { party: `team:${team.id}`, outcome: identityOfTeam(team) };
+    return { party: `team:${team.id}`, outcome: createTeamIdentity(team) };
   }
 }
 

@@ -9,12 +9,12 @@ const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
 /** Returns the party for which the use of a service account is counted. */
-export function partyOfService(name: string): `key:${string}` {
+export function toServiceParty(name: string): `key:${string}` {
   return `key:${servicePrefix}${name}`;
 }
 
 /** Returns the identity of a service account. It resembles the identity of a router key. */
-export function identityOfService({
+export function createServiceIdentity({
   name,
   class: priority,
   models,
@@ -22,7 +22,7 @@ export function identityOfService({
   tools,
   limits,
 }: ServiceAccount): KeyIdentity {
-  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
+  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: toServiceParty(name), limits }] : [];
   return Object.freeze({
     id: servicePrefix + name,
     kind: 'router',
@@ -37,7 +37,7 @@ export function identityOfService({
 }
 
 /** Returns the identity of a token that stands for a team. It resembles the identity of a key of the team. */
-export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
+export function createTeamIdentity(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
   const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
   return Object.freeze({
@@ -54,12 +54,12 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
 }
 
 /** Returns the name of the service account in the id of an identity; undefined if the identity is not of a service account. */
-export function serviceOfIdentity(id: string): string | undefined {
+export function parseServiceName(id: string): string | undefined {
   return id.startsWith(servicePrefix) ? id.slice(servicePrefix.length) : undefined;
 }
 
 /** Returns the id of the team in the id of an identity; undefined if the identity is not of a team. */
-export function teamOfIdentity(id: string): string | undefined {
+export function parseTeamId(id: string): string | undefined {
   return id.startsWith(teamPrefix) ? id.slice(teamPrefix.length) : undefined;
 }
 

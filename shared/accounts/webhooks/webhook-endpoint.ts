@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedJson } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../redis/stored-value.ts';
 import { webhookSelections, type WebhookOwner } from './webhook-event.ts';
 
 const owner = z.custom<WebhookOwner>((value) => /^(?:router|(?:user|team):\w+)$/.test(String(value)));
@@ -11,9 +11,9 @@ export const webhookEndpointSchema = z.object({
   url: z.string(),
   description: z.string().optional(),
   /** The selected types and groups of events. A newer release may define more. */
-  events: storedJson(z.array(z.string())),
+  events: createStoredSchema(z.array(z.string())),
   /** The sealed secrets, newest first. Until they expire, older secrets sign as well. */
-  secrets: storedJson(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
+  secrets: createStoredSchema(z.array(z.object({ sealed: z.string(), expiresAt: z.number().optional() }))),
   createdAt: z.coerce.number(),
   /** Id of the person who made the endpoint; absent if the command line made it. */
   createdBy: z.string().optional(),

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { generateId } from '../keys/generate-key.ts';
-import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
+import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
@@ -121,7 +121,7 @@ export class WebhookEndpoints {
 
   #getSealer(owner: WebhookOwner): Sealer {
     const sealer = this.#keys.webhookSealer(owner);
-    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
     return sealer;
   }
 }

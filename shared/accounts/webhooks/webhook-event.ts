@@ -56,7 +56,7 @@ export interface WebhookEvent {
 }
 
 /** Returns the person or team that is an owner; undefined for the router. */
-export function partyOfOwner(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
+export function parseWebhookOwner(owner: WebhookOwner): { kind: 'user' | 'team'; id: string } | undefined {
   if (owner === 'router') return undefined;
   return { kind: owner.startsWith('user:') ? 'user' : 'team', id: owner.slice('user:'.length) };
 }

@@ -7,7 +7,7 @@ import { replaceFile } from '#shared/core/replace-file.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
 import { parseAuthority, buildServerConfig, isShared, type Authority } from './authority.ts';
 
-export const defaultFolder = 'credentials';
+export const defaultAuthorityFolder = 'credentials';
 
 /**
  * Maximum milliseconds to wait for the lock. A change takes up to a second, so a longer wait means that many processes change the

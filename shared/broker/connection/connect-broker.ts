@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { buildConnectionOptions, type BrokerAccess } from './connection-options.ts';
-import { withOwnUser, type Credential, type Role } from './credential.ts';
+import { signOwnUser, type Credential, type Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
 import { ReconnectBackoff } from './reconnect-backoff.ts';
@@ -21,7 +21,7 @@ import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openCredentialName } from '../contract/worker-address.ts';
 
 /** The status code of the server's answer to a message that no subscriber receives. */
-export const noResponders = 503;
+export const noRespondersCode = 503;
 
 export interface BrokerOptions extends BrokerAccess {
   /** The name that the NATS server shows for this connection. */
@@ -228,7 +228,7 @@ export async function connectBroker({
   credential: issuedCredential,
   ...address
 }: BrokerOptions): Promise<Broker> {
-  const access = { ...address, credential: issuedCredential && (await withOwnUser(issuedCredential)) };
+  const access = { ...address, credential: issuedCredential && (await signOwnUser(issuedCredential)) };
   const { transport, ca, options } = buildConnectionOptions(access, name);
   const backoff = new ReconnectBackoff();
   Object.assign(options, backoff.options);

@@ -24,7 +24,7 @@ export interface Credential {
   seed: Uint8Array;
   /** The public key of the cluster's account, which NATS calls the issuer account of a user. */
   account: string;
-  /** Whether `seed` is a signing key, with which each process must sign a user of its own, see `withOwnUser`. */
+  /** Whether `seed` is a signing key, with which each process must sign a user of its own, see `signOwnUser`. */
   isSigningKey: boolean;
   /** The public key of the user that this process has signed; undefined if the authority has signed the user. */
   userKey?: string;
@@ -96,7 +96,7 @@ export function formatCredential(jwt: string, key: KeyPair, ca: string | undefin
  * signs; any other credential is returned unchanged. NATS gives the new user the permissions of the signing key's scope, and refuses a user
  * that states permissions of its own.
  */
-export async function withOwnUser(credential: Credential): Promise<Credential> {
+export async function signOwnUser(credential: Credential): Promise<Credential> {
   const { isSigningKey, name, account, seed: signer } = credential;
   if (!isSigningKey) return credential;
   const user = createUser();

@@ -11,7 +11,7 @@ const copiesInCluster = 3;
  * Calls `make` to create a stream. The stream has three copies if NATS is a cluster of enough nodes, otherwise one copy.
  * @returns what `make` returns
  */
-export async function withReplicas<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
+export async function createReplicated<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
   if (broker.nc.info?.cluster === undefined) return make(1);
   try {
     return await make(copiesInCluster);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
-import { consumerName, maxSubjectLength, type Subjects } from './subjects.ts';
+import { formatConsumerName, maxSubjectLength, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
@@ -46,7 +46,7 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
 export function readTicketClass(ackSubject: string, pool: string): PriorityClass | undefined {
   const tokens = ackSubject.split('.');
   const lane = tokens[tokens.length === 9 ? 3 : 5];
-  return priorityClasses.find((name) => lane === consumerName({ pool, class: name }));
+  return priorityClasses.find((name) => lane === formatConsumerName({ pool, class: name }));
 }
 
 /**

@@ -19,7 +19,7 @@ export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'c
  */
 export type Capability = (typeof capabilities)[number] | `${HostedKind}@${string}`;
 
-export function hostedCapability(kind: HostedKind, format: string): Capability {
+export function formatHostedCapability(kind: HostedKind, format: string): Capability {
   return `${kind}@${format}`;
 }
 
@@ -173,7 +173,7 @@ export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' 
 export const goodbye = 'gone';
 
 export type ModelInfo = Omit<z.infer<typeof modelSchema>, 'lacks'> & {
-  /** Features of requests that the model does not take, see `featureKey`. Absent if the model takes all features. */
+  /** Features of requests that the model does not take, see `createFeatureKey`. Absent if the model takes all features. */
   lacks?: readonly string[] | undefined;
 };
 export type Announcement = Omit<z.infer<typeof announcementSchema>, 'models' | 'lackLists' | 'tools'> & {

@@ -30,7 +30,7 @@ export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /**
  * The JSON of an end frame. A worker sends its frames to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. A data frame
  * contains nothing but bytes of the answer. It goes to `<reply subject of the grant>.d._` and has its number outside the subject, see
- * `subjectWithoutNumber`.
+ * `formatUnnumberedSubject`.
  */
 const endSchema = z.object({
   usage: z.object({

@@ -99,7 +99,7 @@ export function createSubjects(prefix: string) {
     /** A `Claim`, to the dispatcher that a ticket names. The dispatcher answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${formatAddress(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*.*`,
-    /** The beginning of a frame's subject, before `.<kind>.<number>` or `.<kind>._` (see `subjectWithoutNumber`). The grant contains it. */
+    /** The beginning of a frame's subject, before `.<kind>.<number>` or `.<kind>._` (see `formatUnnumberedSubject`). The grant contains it. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     /** The wildcards stand for the grant's token, the frame's kind, and the number or `_`. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
@@ -154,12 +154,12 @@ export function createSubjects(prefix: string) {
 export type Subjects = ReturnType<typeof createSubjects>;
 
 /** Returns the name of a lane's durable consumer, unique within its tier's stream. */
-export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
+export function formatConsumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
   return `${lane.pool}_${lane.class}`;
 }
 
 /** Returns the subject that all frames of one kind and one grant share. Each frame carries its number as the message's reply subject. */
-export function subjectWithoutNumber(reply: string, kind: FrameKind): string {
+export function formatUnnumberedSubject(reply: string, kind: FrameKind): string {
   return `${reply}.${kind}.${noNumberToken}`;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError, withReplicas } from '../connection/with-replicas.ts';
+import { isApiError, createReplicated } from '../connection/with-replicas.ts';
 
 /** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerTimeoutMs = 5_000;
@@ -99,7 +99,7 @@ export class ObjectStream {
    */
   async #createFitting(): Promise<string> {
     const manager = await this.#openManager();
-    return withReplicas(this.#broker, async (copies) => {
+    return createReplicated(this.#broker, async (copies) => {
       for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(minStreamBytes, Math.floor(maxBytes / 2))) {
         try {
           const createdAt = await this.#createWith(manager, copies, maxBytes);

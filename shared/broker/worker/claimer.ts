@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import { LRUCache } from 'lru-cache';
-import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
 import { parseGrantToken } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
@@ -118,10 +118,10 @@ export class Claimer {
     if (!pending) return this.#onLateAnswer(id, payload);
     const { contacts } = this.#options;
     const contact = contacts.getOrCreate(pending.ingress);
-    if (headers?.code === noResponders) contact.recordAbsent();
+    if (headers?.code === noRespondersCode) contact.recordAbsent();
     else contact.recordReceived();
     if (pending.grant) return this.#addPart(id, pending, payload);
-    if (headers?.code === noResponders) {
+    if (headers?.code === noRespondersCode) {
       pending.onNoDispatcher();
       return this.#finish(id, { kind: 'gone' });
     }

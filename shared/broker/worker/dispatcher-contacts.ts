@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '#shared/core/log.ts';
-import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { DispatcherContact } from './dispatcher-contact.ts';
 
 /** Milliseconds between two checks of all dispatchers. */
@@ -81,7 +81,7 @@ export class DispatcherContacts {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
     if (ingress === undefined) return false;
     const contact = this.#contacts.get(ingress);
-    if (headers?.code === noResponders) contact?.recordAbsent();
+    if (headers?.code === noRespondersCode) contact?.recordAbsent();
     else contact?.recordReceived(Number(number));
     return true;
   }

@@ -7,7 +7,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import type { Grant } from '../contract/claim.ts';
-import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
 import { parseGrantToken, parseDispatcherName } from '../contract/subjects.ts';
@@ -197,7 +197,7 @@ export class JobRunner {
    */
   onAliveAnswer(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
-    if (headers?.code === noResponders) job?.contact.recordAbsent();
+    if (headers?.code === noRespondersCode) job?.contact.recordAbsent();
     else job?.controller.abort(cancelReason);
   }
 

@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
-import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { encodeAck, type AckKind } from '../contract/ack.ts';
 import { ticketsPerLane, encodePull } from '../contract/pull.ts';
 import { isPriorityClass } from '../contract/subjects.ts';
@@ -175,7 +175,7 @@ export class Puller {
       const undelivered = headers.get('Nats-Pending-Messages');
       if (pull.recordEnd(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);
       this.pullIfFree();
-    } else if (headers.code === noResponders || headers.code === 409) {
+    } else if (headers.code === noRespondersCode || headers.code === 409) {
       this.#repair(pull);
     } else {
       this.#log.warn({ code: headers.code, description: headers.description }, 'the broker refused a pull');

@@ -5,7 +5,7 @@ import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
-import { subjectWithoutNumber, type FrameKind } from '../contract/subjects.ts';
+import { formatUnnumberedSubject, type FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory } from './frame-memory.ts';
 import type { DispatcherContact } from './dispatcher-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
@@ -66,7 +66,7 @@ export class ReplyWriter implements Reply {
     const { subject, aliveInbox, stream, coalesceMs, memory, contact } = options;
     this.#broker = broker;
     this.#subject = subject;
-    this.#dataSubject = subjectWithoutNumber(subject, 'd');
+    this.#dataSubject = formatUnnumberedSubject(subject, 'd');
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;

@@ -4,7 +4,7 @@ import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts
 import { digestConversation, type Conversation } from '../conversation.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { completionsMessageParts } from './message-parts.ts';
@@ -30,7 +30,7 @@ export const completionsFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => computeNeeds(request as CompletionsRequest).inputTokens,
   readRelayed: readRelayedCompletion,
   messageParts: completionsMessageParts,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(completionsStreamAdditions, requestId),
 };

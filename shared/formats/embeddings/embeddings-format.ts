@@ -4,7 +4,7 @@ import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, ClientRequest, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { divideEmbeddings } from './divide-embeddings.ts';
@@ -19,7 +19,7 @@ export const embeddingsFormat: ClientFormat = {
   answerIdPrefix: 'embd-',
   read: readRequest,
   estimateInput: (request: JsonObject) => computeNeeds(request as EmbeddingsRequest).inputTokens,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),

@@ -4,7 +4,7 @@ import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { anyModel, tokensPerPicture } from '../images/images-format.ts';
@@ -20,7 +20,7 @@ export const imageEditsFormat: ClientFormat = {
   answerIdPrefix: 'img-',
   read: (body) => readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseImageEditsRequest(parsed)))),
   estimateInput: (request: JsonObject) => computeNeeds(request as ImageEditsRequest).inputTokens,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),

@@ -4,7 +4,7 @@ import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseImagesRequest } from './parse-images-request.ts';
@@ -25,7 +25,7 @@ export const imagesFormat: ClientFormat = {
   answerIdPrefix: 'img-',
   read: (body) => readJsonRequest(body, (parsed) => toParameters(parseImagesRequest(parsed))),
   estimateInput: (request: JsonObject) => computeNeeds(request as ImagesRequest).inputTokens,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),

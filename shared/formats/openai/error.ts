@@ -53,7 +53,7 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   total_timeout: { type: 'server_error', code: 'total_timeout' },
 };
 
-export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
+export function createOpenaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
   return { status, headers: toRetryHeaders(error, status), body: createOpenaiErrorBody(error) };
 }

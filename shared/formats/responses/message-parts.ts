@@ -14,7 +14,7 @@ import {
   type MessagePart,
   type MessageParts,
   type Modality,
-  type PartedMessage,
+  type TraceMessage,
 } from '../message-parts.ts';
 
 /** Converts the items of Responses to messages for traces. All items of an answer become one message. */
@@ -29,7 +29,7 @@ export const responsesMessageParts: MessageParts = {
   }),
   answer: (response) => {
     const parts = filterObjects(response['output']).flatMap(toParts);
-    const message: PartedMessage = { role: 'assistant', parts, finish_reason: readFinishReason(response, parts) };
+    const message: TraceMessage = { role: 'assistant', parts, finish_reason: readFinishReason(response, parts) };
     return removeEmptyMessages([message]);
   },
   joinEvents,

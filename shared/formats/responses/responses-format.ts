@@ -4,7 +4,7 @@ import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
 import { createBackgroundRequest, backgroundResponses } from './background-responses.ts';
@@ -46,7 +46,7 @@ export const responsesFormat: ClientFormat = {
   features: responsesFeatures as RequestFeatures,
   readRelayed: readRelayedResponse,
   messageParts: responsesMessageParts,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   openStream: (opening) => new ResponsesStream(opening),
 };

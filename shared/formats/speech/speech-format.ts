@@ -3,7 +3,7 @@ import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
 import { parseSpeechRequest } from './parse-speech-request.ts';
@@ -18,7 +18,7 @@ export const speechFormat: ClientFormat = {
   answerIdPrefix: 'speech-',
   read: (body) => readJsonRequest(body, (parsed) => toParameters(parseSpeechRequest(parsed))),
   estimateInput: (request: JsonObject) => computeNeeds(request as SpeechRequest).inputTokens,
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   answerHeaders: ['content-type'],
   limitHeaders: createOpenaiLimitHeaders,
   openStream: () => new PlainStream(),

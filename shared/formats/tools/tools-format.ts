@@ -1,4 +1,4 @@
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { AnswerFormat } from '../client-format.ts';
@@ -7,7 +7,7 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 /** The answers of the tools API. Errors have the shape of the chat format. */
 export const toolsFormat: AnswerFormat = {
   name: 'tools',
-  errorAnswer: openaiErrorAnswer,
+  errorAnswer: createOpenaiErrorAnswer,
   limitHeaders: createOpenaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };

@@ -3,7 +3,7 @@ import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, ClientRoute, Needs, RequestParameters } from '../client-format.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
-import { openaiErrorAnswer } from '../openai/error.ts';
+import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
 import { parseTranscriptionRequest } from './parse-transcription-request.ts';
@@ -30,7 +30,7 @@ export function createSoundFormat(
     read: (body) =>
       readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseTranscriptionRequest(parsed)))),
     estimateInput: (request: JsonObject) => computeNeeds(request as TranscriptionRequest).inputTokens,
-    errorAnswer: openaiErrorAnswer,
+    errorAnswer: createOpenaiErrorAnswer,
     answerHeaders: ['content-type'],
     limitHeaders: createOpenaiLimitHeaders,
     openStream: () => new PlainStream(),

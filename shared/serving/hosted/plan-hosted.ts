@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { hostedCapability, hasToolName } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability, hasToolName } from '#shared/broker/contract/announcement.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { JsonObject } from '#shared/core/json.ts';
@@ -45,7 +45,7 @@ export function planHostedTools(hosted: HostedRequest, parts: PlanParts): Runnab
 
 function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], format: string): boolean {
   const capabilities = pool.models.find(({ id }) => id === model)?.capabilities ?? [];
-  return tools.every(({ kind }) => capabilities.includes(hostedCapability(kind, format)));
+  return tools.every(({ kind }) => capabilities.includes(formatHostedCapability(kind, format)));
 }
 
 /** Returns the served tools for a hosted tool, or the reason why there are none. */

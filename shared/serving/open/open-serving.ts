@@ -1,7 +1,7 @@
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
+import { LostStoreDetector } from '#shared/accounts/lost-store-watch.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
@@ -46,7 +46,7 @@ export interface ServingResources {
   /** A separate connection for large records, which may have megabytes. */
   storedRedis: RedisConnection;
   accounts: Accounts;
-  store: LostStoreWatch;
+  store: LostStoreDetector;
   writes: WriteWatch;
   reportUnreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
@@ -89,7 +89,7 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
   releases.add('redis for stored records', () => storedRedis.close());
   const reportUnreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, prefix, reportUnreadable);
-  const store = new LostStoreWatch(accounts.storeMarker, log);
+  const store = new LostStoreDetector(accounts.storeMarker, log);
   releases.add('store watch', () => store.close());
   const writes = new WriteWatch(redis, prefix, log);
   releases.add('write watch', () => writes.close());

@@ -22,9 +22,12 @@ export async function readDependencies({
   redis,
   store,
   writes,
-}: DependencyParts): Promise<{ areWell: boolean; health: DependencyHealth }> {
+}: DependencyParts): Promise<{ areHealthy: boolean; health: DependencyHealth }> {
   const nats = broker.connected;
   const isRedisReady = await redis.ready();
   const state = store.isLost ? 'lost' : writes.areRefused ? 'read_only' : 'intact';
-  return { areWell: nats && isRedisReady && state === 'intact', health: { nats, redis: isRedisReady, store: state } };
+  return {
+    areHealthy: nats && isRedisReady && state === 'intact',
+    health: { nats, redis: isRedisReady, store: state },
+  };
 }

@@ -1,4 +1,4 @@
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
@@ -172,7 +172,7 @@ export function createStoringSink(
   { format, stream, toStore, storer }: StoringSinkParts,
 ): ModelSink {
   const { requestId } = caller;
-  const owner = storeOwnerOf(caller.identity);
+  const owner = findStoreOwner(caller.identity);
   return new StoringSink(sink, {
     format,
     stream,

@@ -9,7 +9,7 @@ import {
   computeCallIdPrefix,
 } from '../upstreams/chat/tool-call-assembler.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
@@ -23,7 +23,7 @@ import { completeChoiceUsage } from './usage-of-choices.ts';
  * @throws RouterError `upstream_failed` if the body is not an answer
  */
 export function chatToChatReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const choiceCount = countRequestedChoices(answerContext.recalled);
   const upstreamChoices = Array.isArray(body['choices']) ? body['choices'].slice(0, choiceCount) : [];

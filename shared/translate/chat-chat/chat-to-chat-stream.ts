@@ -9,7 +9,7 @@ import {
   type ToolCallPiece,
   computeCallIdPrefix,
 } from '../upstreams/chat/tool-call-assembler.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
@@ -123,7 +123,7 @@ export class ChatToChatStream implements StreamTranslation {
 
   #translate(data: string): string {
     const chunk = parseUpstreamEvent(data);
-    const failure = upstreamErrorFromChatEvent(chunk);
+    const failure = readChatEventError(chunk);
     if (failure) throw failure;
     const choices = (Array.isArray(chunk['choices']) ? chunk['choices'] : [])
       .slice(0, this.#requestedChoices)

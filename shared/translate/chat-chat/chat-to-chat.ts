@@ -7,7 +7,7 @@ import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { convertCustomToFunctions, readCustomToolNames } from '../vocabulary/custom-tools.ts';
 
 /**
@@ -34,7 +34,7 @@ export const chatToChat: Translation = {
  */
 export function chatToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   if (traits.makesOneChoice === true && countRequestedChoices(readChoiceCount(body)) > 1)
-    throw unsupportedInChat('n', 'more than one choice');
+    throw createUnsupportedChatError('n', 'more than one choice');
   const adapted = traits.takesCustomTools === true ? body : convertCustomToFunctions(body as ChatRequest);
   const request: JsonObject = { ...adapted, model: traits.model };
   if (body['stream'] === true) {

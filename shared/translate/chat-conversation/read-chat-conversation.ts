@@ -1,9 +1,9 @@
 import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatContentToBlocks, appendRefusal } from '../chat-messages/chat-content-to-blocks.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsSomething, readType } from '../conversation/requests-something.ts';
+import { requestsFeature, readType } from '../conversation/requests-something.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**
@@ -45,26 +45,30 @@ export function readChatConversation(request: ChatRequest, model: string, takesI
 }
 
 function toTurnBlocks(message: ChatMessage, param: string, takesImages: boolean): TurnBlock[] {
-  if (message.role === 'tool') throw unsupportedInChat(param, 'results of tools');
+  if (message.role === 'tool') throw createUnsupportedChatError(param, 'results of tools');
   if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
-    throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
+    throw createUnsupportedChatError(`${param}.tool_calls`, 'calls of tools');
   }
   const contentBlocks = chatContentToBlocks(message.content, `${param}.content`);
   const blocks = message.role === 'assistant' ? appendRefusal(contentBlocks, message['refusal']) : contentBlocks;
   return blocks.map((block) => {
     if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
-    throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
+    throw createUnsupportedChatError(
+      `${param}.content`,
+      block.type === 'image' ? 'images' : `content of type '${block.type}'`,
+    );
   });
 }
 
 /** Refuses a request for a feature that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice, n } = request;
-  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
+  if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   for (const [field, feature] of Object.entries(refusedFields)) {
-    if (requestsSomething(request[field]) && !(field === 'tools' && choice === 'none'))
-      throw unsupportedInChat(field, feature);
+    if (requestsFeature(request[field]) && !(field === 'tools' && choice === 'none'))
+      throw createUnsupportedChatError(field, feature);
   }
   const type = readType(format ?? undefined);
-  if (type !== undefined && type !== 'text') throw unsupportedInChat('response_format', `the format '${type}'`);
+  if (type !== undefined && type !== 'text')
+    throw createUnsupportedChatError('response_format', `the format '${type}'`);
 }

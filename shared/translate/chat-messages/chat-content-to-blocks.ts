@@ -1,7 +1,7 @@
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatContent, ChatPart } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { createCacheMark } from '../vocabulary/cache-mark.ts';
 import { toDocumentBlock, toImageSource } from '../upstreams/messages/media-blocks.ts';
 
@@ -38,6 +38,6 @@ function partToBlock(part: ChatPart, param: string): MessagesBlock {
     case 'file':
       return toDocumentBlock(part.file, `${param}.file`);
     default:
-      throw unsupportedInChat(`${param}.type`, `content of type '${part.type}'`);
+      throw createUnsupportedChatError(`${param}.type`, `content of type '${part.type}'`);
   }
 }

@@ -1,7 +1,7 @@
 import type { ChatCustomCall, ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
 import { chatContentToBlocks, appendRefusal } from './chat-content-to-blocks.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 
 export interface TranslatedHistory {
@@ -63,7 +63,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
 
 function translateAssistantMessage(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
-    throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
+    throw createUnsupportedChatError(`${param}.function_call`, 'the older form of tool calls');
   }
   const calls = (message.tool_calls ?? []).map((call, index) => toToolUse(call, `${param}.tool_calls[${index}]`));
   const blocks = appendRefusal(chatContentToBlocks(message.content, `${param}.content`), message['refusal']);
@@ -71,14 +71,14 @@ function translateAssistantMessage(message: ChatMessage & { role: 'assistant' },
 }
 
 function toToolUse(call: ChatToolCall | ChatCustomCall, param: string): MessagesBlock {
-  if (call.type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${call.type}'`);
+  if (call.type !== 'function') throw createUnsupportedChatError(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
   return { type: 'tool_use', id: toMessagesToolId(id), name: fn.name, input: parseToolInput(fn.arguments) };
 }
 
 function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
-  throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
+  throw createUnsupportedChatError(`${param}.content`, 'anything but text in a system message');
 }
 
 function simplifyBlocks(blocks: MessagesBlock[]): string | MessagesBlock[] {

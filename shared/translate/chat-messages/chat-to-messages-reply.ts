@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { fillUsage, writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesEventError } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readRefusalText, toFinishReason } from '../vocabulary/stop-reason.ts';
@@ -17,7 +17,7 @@ export function chatToMessagesReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromMessagesEvent(body);
+  const failure = readMessagesEventError(body);
   if (failure) throw failure;
   if (!Array.isArray(body['content'])) {
     throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');

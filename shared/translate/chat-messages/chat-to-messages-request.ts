@@ -5,7 +5,7 @@ import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { ModelTraits } from '../translation.ts';
 import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { createGenerationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
 import { convertCustomToFunctions } from '../vocabulary/custom-tools.ts';
 import { readChatThinking } from '../vocabulary/thinking.ts';
@@ -50,14 +50,15 @@ function refuseFields(request: ChatRequest): void {
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, feature);
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
   }
   const { modalities, response_format: format, n } = request;
-  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
+  if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   if (format && !translatableFormats.has(format.type)) {
-    throw unsupportedInChat('response_format.type', `a response format of type '${format.type}'`);
+    throw createUnsupportedChatError('response_format.type', `a response format of type '${format.type}'`);
   }
-  if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
+  if (Array.isArray(modalities) && modalities.includes('audio'))
+    throw createUnsupportedChatError('modalities', 'audio output');
 }
 
 /** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatCustomTool, ChatRequest, ChatTool } from '#shared/formats/chat/request.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { toMessagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
@@ -23,7 +23,8 @@ export function chatToolsToMessages(request: ChatRequest): JsonObject {
 }
 
 function translateTool(tool: ChatTool | ChatCustomTool, index: number): MessagesTool {
-  if (tool.type !== 'function') throw unsupportedInChat(`tools[${index}].type`, `tools of type '${tool.type}'`);
+  if (tool.type !== 'function')
+    throw createUnsupportedChatError(`tools[${index}].type`, `tools of type '${tool.type}'`);
   const { name, description, parameters, strict } = tool.function;
   const { cache_control: cacheControl } = tool;
   return {

@@ -1,6 +1,6 @@
 import type { ChatContent, ChatCustomCall, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 
 /**
  * Translates a chat's history to items. Every message keeps its position and role. Tool calls and tool results become separate items. Omits
@@ -33,7 +33,7 @@ export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesIt
 
 function translateAssistantMessage(message: ChatMessage & { role: 'assistant' }, param: string): ResponsesItem[] {
   if (message['function_call'] !== undefined && message['function_call'] !== null) {
-    throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
+    throw createUnsupportedChatError(`${param}.function_call`, 'the older form of tool calls');
   }
   const calls = (message.tool_calls ?? []).map((call, index) => toCallItem(call, `${param}.tool_calls[${index}]`));
   const content = appendRefusal(
@@ -59,7 +59,7 @@ function toCallItem(call: ChatToolCall | ChatCustomCall, param: string): Respons
     const { name, input } = call.custom;
     return { type: 'custom_tool_call', call_id: call.id, name, input };
   }
-  if (type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${type}'`);
+  if (type !== 'function') throw createUnsupportedChatError(`${param}.type`, `tool calls of type '${type}'`);
   const { id, function: fn } = call;
   return { type: 'function_call', call_id: id, name: fn.name, arguments: fn.arguments };
 }
@@ -99,6 +99,6 @@ function toPlainPart(part: ChatPart, param: string, textType: 'input_text' | 'ou
       };
     }
     default:
-      throw unsupportedInChat(`${param}.type`, `content of type '${part.type}'`);
+      throw createUnsupportedChatError(`${param}.type`, `content of type '${part.type}'`);
   }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ModelTraits } from '../translation.ts';
 import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { readChatEffort } from '../vocabulary/thinking.ts';
 import { chatHistoryToItems } from './chat-history-to-items.ts';
@@ -37,15 +37,16 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
 
 function refuseFields(request: ChatRequest): void {
   const stored = findAccountField(request);
-  if (stored !== undefined) throw unsupportedInChat(stored, 'conversations and prompts stored on the server');
+  if (stored !== undefined) throw createUnsupportedChatError(stored, 'conversations and prompts stored on the server');
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, feature);
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
   }
   const { modalities, n } = request;
-  if ((n ?? 1) > 1) throw unsupportedInChat('n', 'more than one choice');
-  if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
+  if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
+  if (Array.isArray(modalities) && modalities.includes('audio'))
+    throw createUnsupportedChatError('modalities', 'audio output');
 }
 
 /**
@@ -97,6 +98,6 @@ function toFormat(format: JsonObject & { type: string }): JsonObject {
     case 'json_object':
       return { format: { type: format.type } };
     default:
-      throw unsupportedInChat('response_format.type', `a response format of type '${format.type}'`);
+      throw createUnsupportedChatError('response_format.type', `a response format of type '${format.type}'`);
   }
 }

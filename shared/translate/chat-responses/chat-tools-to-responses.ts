@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatCustomTool, ChatRequest, ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { flattenCustomFormat } from '../vocabulary/custom-tools.ts';
 
 /**
@@ -18,7 +18,7 @@ export function chatToolsToResponses({ tools, tool_choice: choice }: ChatRequest
 function flattenTool(tool: ChatTool | ChatCustomTool, index: number): JsonObject {
   const type: string = tool.type;
   if (tool.type === 'custom') return flattenCustomTool(tool);
-  if (type !== 'function') throw unsupportedInChat(`tools[${index}].type`, `tools of type '${type}'`);
+  if (type !== 'function') throw createUnsupportedChatError(`tools[${index}].type`, `tools of type '${type}'`);
   const { name, description, parameters, strict } = tool.function;
   return {
     type: 'function',
@@ -52,7 +52,7 @@ function flattenChoice(choice: ChatToolChoice): string | JsonObject {
       return { type: 'allowed_tools', mode: mode ?? 'auto', tools: (tools ?? []).map(toNamedTool) };
     }
     default:
-      throw unsupportedInChat('tool_choice.type', `a choice of type '${choice.type}'`);
+      throw createUnsupportedChatError('tool_choice.type', `a choice of type '${choice.type}'`);
   }
 }
 

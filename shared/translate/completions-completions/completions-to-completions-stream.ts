@@ -6,7 +6,7 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { convertLogprobs } from './convert-logprobs.ts';
 
@@ -43,7 +43,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   event(data: string): string {
     if (data === '[DONE]') return '';
     const chunk = parseUpstreamEvent(data);
-    const failure = upstreamErrorFromChatEvent(chunk);
+    const failure = readChatEventError(chunk);
     if (failure) throw failure;
     const { usage, choices: upstreamChoices, ...rest } = chunk;
     if (isJsonObject(usage)) this.#usage = usage;

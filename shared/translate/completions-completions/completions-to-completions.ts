@@ -5,7 +5,7 @@ import { completionsFormat } from '#shared/formats/completions/completions-forma
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
 import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -39,7 +39,7 @@ function completionsToCompletionsReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const upstreamChoices = Array.isArray(body['choices']) ? body['choices'] : [];
   const choices = upstreamChoices.map(completeChoice);

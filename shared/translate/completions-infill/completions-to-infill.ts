@@ -9,8 +9,8 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import { collectRuledFields } from '../field-rule.ts';
 import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -26,7 +26,7 @@ export const completionsToInfill: Translation = {
   passesHeaders: false,
   request: completionsToInfillRequest,
   reply: (body, answerContext) => {
-    const failure = upstreamErrorFromChatEvent(body);
+    const failure = readChatEventError(body);
     if (failure) throw failure;
     const { choice, usage, finishReason } = readAnswer(body, answerContext, '');
     return {
@@ -39,9 +39,10 @@ export const completionsToInfill: Translation = {
 
 function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
   const { prompt, suffix, max_tokens: maxTokens, stop, stream, ...request } = body as CompletionsRequest;
-  if (typeof prompt !== 'string') throw unsupportedInChat('prompt', 'several prompts, or tokens, with a suffix');
+  if (typeof prompt !== 'string')
+    throw createUnsupportedChatError('prompt', 'several prompts, or tokens, with a suffix');
   for (const [field, feature] of fields.refused)
-    if (exceedsDefault(field, body[field])) throw unsupportedInChat(field, feature);
+    if (exceedsDefault(field, body[field])) throw createUnsupportedChatError(field, feature);
   const further = Object.entries(request).filter(([field]) => !droppedFields.has(field));
   return {
     ...Object.fromEntries(further),
@@ -108,7 +109,7 @@ class InfillStream implements StreamTranslation {
   event(data: string): string {
     if (data === '[DONE]') return '';
     const event = parseUpstreamEvent(data);
-    const failure = upstreamErrorFromChatEvent(event);
+    const failure = readChatEventError(event);
     if (failure) throw failure;
     if (event['stop'] === true) {
       this.#last = event;

@@ -32,7 +32,7 @@ export function resolveOfferedTools({ tools, messages, tool_choice: choice }: Me
 }
 
 /** Returns the text that replaces a tool reference for a model without tool search. */
-export function referenceText({ tool_name: name }: ToolReferenceBlock): string {
+export function writeReferenceText({ tool_name: name }: ToolReferenceBlock): string {
   return `The tool ${name} can be called now.`;
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /** Whether a field requests a feature: whether it is present and is not false, 0 or an empty array. */
-export function requestsSomething(value: Json | undefined): boolean {
+export function requestsFeature(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === false || value === 0) return false;
   return !(Array.isArray(value) && value.length === 0);
 }

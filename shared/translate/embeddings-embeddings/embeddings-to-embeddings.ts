@@ -4,7 +4,7 @@ import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.t
 import { listInputs, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
 import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -53,7 +53,7 @@ function embeddingsToEmbeddingsReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const { inputs, encoding, dimensions, firstIndex } = answerContext.recalled as unknown as RecalledFields;
   const vectors = readVectors(body['data'], inputs);

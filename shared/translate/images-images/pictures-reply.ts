@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 
 /**
  * Returns the upstream's body as the client's answer. Adds the time of the answer if the body has no time. The usage has the number of
@@ -10,7 +10,7 @@ import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts'
  * @throws RouterError `upstream_failed` if the answer has no pictures
  */
 export function toPicturesReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const { data, usage: reported } = body;
   if (!Array.isArray(data) || data.length === 0 || !data.every(isPicture))

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
-import { referenceText } from '../context/offered-tools.ts';
+import { writeReferenceText } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
 
 /**
@@ -21,9 +21,9 @@ export function blockToParts(block: MessagesBlock, param: string, traits: ModelT
     case 'document':
       return toDocumentParts(block, param, traits);
     case 'tool_reference':
-      return [{ type: 'text', text: referenceText(block) }];
+      return [{ type: 'text', text: writeReferenceText(block) }];
     default:
-      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
+      throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' here`);
   }
 }
 
@@ -38,7 +38,7 @@ function toImageUrl({ source }: ImageBlock, param: string): string {
       }
       return source.url;
     default:
-      throw unsupportedInMessages(
+      throw createUnsupportedMessagesError(
         `${param}.source.type`,
         `images from a source of type '${source.type}'`,
         'image_block',
@@ -66,9 +66,13 @@ function toDocumentParts(block: DocumentBlock, param: string, traits: ModelTrait
         const file = { filename, file_data: `data:application/pdf;base64,${source.data}` };
         return [...toContextParts(block), { type: 'file', file }];
       }
-      throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`, 'document_block');
+      throw createUnsupportedMessagesError(
+        `${param}.source`,
+        `documents of type '${source.media_type}'`,
+        'document_block',
+      );
     default:
-      throw unsupportedInMessages(
+      throw createUnsupportedMessagesError(
         `${param}.source.type`,
         `documents from a source of type '${source.type}'`,
         'document_block',

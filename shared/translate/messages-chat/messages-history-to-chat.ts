@@ -12,7 +12,7 @@ import type {
 import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { readTextSignature } from '../vocabulary/shown-thinking.ts';
@@ -50,7 +50,10 @@ function readSystemTexts(content: string | readonly MessagesBlock[], param: stri
   return content.flatMap((block, index) => {
     if (block.type === 'text') return [block.text];
     if (isToolChange(block)) return [];
-    throw unsupportedInMessages(`${param}.${index}.type`, `content of type '${block.type}' in a system prompt`);
+    throw createUnsupportedMessagesError(
+      `${param}.${index}.type`,
+      `content of type '${block.type}' in a system prompt`,
+    );
   });
 }
 
@@ -152,7 +155,7 @@ function addBlock(block: MessagesBlock, draft: Draft, param: string, traits: Mod
       break;
     }
     default:
-      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' in an assistant message`);
+      throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' in an assistant message`);
   }
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../upstreams/chat/reasoning.ts';
 import { ToolCallAssembler, type ToolCallPiece, computeCallIdPrefix } from '../upstreams/chat/tool-call-assembler.ts';
 import { ReasoningCollector, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
@@ -30,7 +30,7 @@ export function messagesToChatReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {

@@ -7,7 +7,7 @@ import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { ModelTraits } from '../translation.ts';
 import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 
@@ -44,11 +44,12 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
 
 function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
-  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  if (request.max_tokens === 0)
+    throw createUnsupportedMessagesError('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInMessages(field, feature);
+    throw createUnsupportedMessagesError(field, feature);
   }
 }
 

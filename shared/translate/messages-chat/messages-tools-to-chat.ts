@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatTool } from '#shared/formats/chat/request.ts';
 import { describeClientTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { resolveOfferedTools } from '../context/offered-tools.ts';
 import { toChatToolChoice } from '../vocabulary/tool-choice.ts';
 
@@ -24,7 +24,7 @@ export function messagesToolsToChat(request: MessagesRequest): JsonObject {
 function translateTool(tool: MessagesTool, index: number): ChatTool {
   const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
-    throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
+    throw createUnsupportedMessagesError(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
   }
   const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
   return {

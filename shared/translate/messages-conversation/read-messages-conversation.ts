@@ -2,11 +2,11 @@ import type { RouterError } from '#shared/core/errors.ts';
 import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { requestsSomething, readType } from '../conversation/requests-something.ts';
+import { requestsFeature, readType } from '../conversation/requests-something.ts';
 import { readSystemTexts } from '../conversation/read-system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
@@ -64,28 +64,29 @@ function toTurnBlocks(content: string | MessagesBlock[], param: string, takesIma
 function createUnsupportedBlockError(type: string, param: string): RouterError {
   switch (type) {
     case 'image':
-      return unsupportedInMessages(param, 'images', 'image_block');
+      return createUnsupportedMessagesError(param, 'images', 'image_block');
     case 'document':
-      return unsupportedInMessages(param, 'documents', 'document_block');
+      return createUnsupportedMessagesError(param, 'documents', 'document_block');
     default:
-      return unsupportedInMessages(param, `content of type '${type}'`);
+      return createUnsupportedMessagesError(param, `content of type '${type}'`);
   }
 }
 
 /** Refuses a request for a feature that no CLI supports. Accepts `tools` if `tool_choice` is `none`. */
 function refuseFields(request: MessagesRequest): void {
   // A client asks for 0 tokens to fill the prompt cache, but a CLI always generates an answer.
-  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  if (request.max_tokens === 0)
+    throw createUnsupportedMessagesError('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, feature] of Object.entries(refusedFields)) {
     const isUnused = field === 'tools' && readType(request.tool_choice ?? undefined) === 'none';
-    if (requestsSomething(request[field]) && !isUnused)
-      throw unsupportedInMessages(
+    if (requestsFeature(request[field]) && !isUnused)
+      throw createUnsupportedMessagesError(
         field,
         feature,
         field === 'output_format' ? 'structured_outputs_unsupported' : undefined,
       );
   }
-  if (requestsSomething(request.output_config?.format ?? undefined)) {
-    throw unsupportedInMessages('output_config.format', 'an output format', 'structured_outputs_unsupported');
+  if (requestsFeature(request.output_config?.format ?? undefined)) {
+    throw createUnsupportedMessagesError('output_config.format', 'an output format', 'structured_outputs_unsupported');
   }
 }

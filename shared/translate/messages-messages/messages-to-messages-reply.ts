@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesEventError } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { toFinishReason } from '../vocabulary/stop-reason.ts';
@@ -15,7 +15,7 @@ export function messagesToMessagesReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromMessagesEvent(body);
+  const failure = readMessagesEventError(body);
   if (failure) throw failure;
   const { content, stop_reason: stopReason, usage } = body;
   if (!Array.isArray(content)) {

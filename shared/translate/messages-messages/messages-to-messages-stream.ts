@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesEventError } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
@@ -54,7 +54,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
         this.#isComplete = true;
         break;
       case 'error':
-        throw upstreamErrorFromMessagesEvent(event);
+        throw readMessagesEventError(event);
       default:
         if (typeof type !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     }

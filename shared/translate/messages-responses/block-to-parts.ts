@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
-import { referenceText } from '../context/offered-tools.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { writeReferenceText } from '../context/offered-tools.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
 
 /**
@@ -20,9 +20,9 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
     case 'document':
       return toDocumentParts(block, param);
     case 'tool_reference':
-      return [{ type: 'input_text', text: referenceText(block) }];
+      return [{ type: 'input_text', text: writeReferenceText(block) }];
     default:
-      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
+      throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' here`);
   }
 }
 
@@ -33,7 +33,7 @@ function toImageUrl({ source }: ImageBlock, param: string): string {
     case 'url':
       return checkWebAddress(source.url, `${param}.source.url`);
     default:
-      throw unsupportedInMessages(
+      throw createUnsupportedMessagesError(
         `${param}.source.type`,
         `images from a source of type '${source.type}'`,
         'image_block',
@@ -63,7 +63,7 @@ function toDocumentParts(block: DocumentBlock, param: string): ResponsesPart[] {
         { type: 'input_file', file_url: checkWebAddress(source.url, `${param}.source.url`) },
       ];
     default:
-      throw unsupportedInMessages(
+      throw createUnsupportedMessagesError(
         `${param}.source.type`,
         `documents from a source of type '${source.type}'`,
         'document_block',

@@ -4,7 +4,7 @@ import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from 
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 import { writeToolArguments } from '../vocabulary/tool-call.ts';
 import { blockToParts } from './block-to-parts.ts';
@@ -100,7 +100,7 @@ function translateAssistantBlock(block: MessagesBlock, param: string, { model, o
     case 'tool_use': {
       const { type, id, name, input } = block;
       if (type === 'server_tool_use' && !isHostedName(name))
-        throw unsupportedInMessages(`${param}.type`, `calls of ${name} in an assistant message`);
+        throw createUnsupportedMessagesError(`${param}.type`, `calls of ${name} in an assistant message`);
       return [{ type: 'function_call', call_id: id, name, arguments: writeToolArguments(input) }];
     }
     case 'thinking': {
@@ -119,6 +119,6 @@ function translateAssistantBlock(block: MessagesBlock, param: string, { model, o
     case 'redacted_thinking':
       return [];
     default:
-      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' in an assistant message`);
+      throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' in an assistant message`);
   }
 }

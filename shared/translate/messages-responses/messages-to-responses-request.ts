@@ -4,7 +4,7 @@ import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
 import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
@@ -47,13 +47,15 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
 }
 
 function refuseFields(request: MessagesRequest): void {
-  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  if (request.max_tokens === 0)
+    throw createUnsupportedMessagesError('max_tokens', 'a limit of 0, which only warms a cache');
   const stored = findAccountField(request);
-  if (stored !== undefined) throw unsupportedInMessages(stored, 'conversations and prompts stored on the server');
+  if (stored !== undefined)
+    throw createUnsupportedMessagesError(stored, 'conversations and prompts stored on the server');
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInMessages(field, feature);
+    throw createUnsupportedMessagesError(field, feature);
   }
 }
 

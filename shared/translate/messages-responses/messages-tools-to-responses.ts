@@ -3,7 +3,7 @@ import { describeClientTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
 import { resolveOfferedTools } from '../context/offered-tools.ts';
-import { unsupportedInMessages } from '../unsupported.ts';
+import { createUnsupportedMessagesError } from '../unsupported.ts';
 
 /**
  * Translates the offered tools and the tool choice of a `messages` request to the Responses format. Omits the fields for caching.
@@ -23,7 +23,7 @@ export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
 function toFunctionTool(tool: MessagesTool, index: number): ResponsesFunctionTool {
   const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
-    throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
+    throw createUnsupportedMessagesError(`tools.${index}.type`, `tools of type '${type}', which run on the upstream`);
   }
   const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
   return {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
 import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -28,7 +28,7 @@ function moderationsToModerationsReply(
   body: JsonObject,
   answerContext: AnswerContext,
 ): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const { results, usage: reported, ...rest } = body;
   if (!Array.isArray(results) || !results.every(isJsonObject))

@@ -4,7 +4,7 @@ import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { RerankRequest } from '#shared/formats/rerank/request.ts';
 import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
 import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -44,7 +44,7 @@ function rerankToRerankRequest(body: JsonObject, { model }: ModelTraits): JsonOb
  * @throws RouterError `upstream_failed` if a result cannot be read
  */
 function rerankToRerankReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   const { count, topN, documents } = answerContext.recalled as unknown as RecalledFields;
   const ranked = readResults(body['results'], count).sort((a, b) => b.score - a.score || a.index - b.index);

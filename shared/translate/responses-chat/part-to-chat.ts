@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
 
@@ -28,12 +28,15 @@ export function partToChat(part: ResponsesPart, param: string, traits: ModelTrai
     case 'input_file':
       return toFilePart(part, param, traits);
     default:
-      throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
+      throw createUnsupportedChatError(
+        `${param}.type`,
+        `content of type '${(part as JsonObject & { type: string }).type}'`,
+      );
   }
 }
 
 function toImagePart({ image_url: url, detail }: ResponsesPart & { type: 'input_image' }, param: string): ChatPart {
-  if (typeof url !== 'string') throw unsupportedInChat(param, 'an image by its id');
+  if (typeof url !== 'string') throw createUnsupportedChatError(param, 'an image by its id');
   if (!/^(?:https?|data):/i.test(url)) {
     const path = `${param}.image_url`;
     throw new RouterError('invalid_request', `Invalid value for '${path}': expected an http or https address.`, {
@@ -51,7 +54,7 @@ function toFilePart(
 ): ChatPart {
   const { file_data: data, file_url: url, filename } = part;
   if (typeof data !== 'string')
-    throw unsupportedInChat(param, `a file by its ${typeof url === 'string' ? 'URL' : 'id'}`);
+    throw createUnsupportedChatError(param, `a file by its ${typeof url === 'string' ? 'URL' : 'id'}`);
   const match = dataUrl.exec(data);
   const mediaType = match?.[1]?.toLowerCase() ?? '';
   if (match && (mediaType.startsWith('text/') || mediaType === 'application/json')) {
@@ -61,5 +64,8 @@ function toFilePart(
   if (takesFiles === true && mediaType === 'application/pdf') {
     return { type: 'file', file: { filename: filename ?? 'document.pdf', file_data: data } };
   }
-  throw unsupportedInChat(`${param}.file_data`, match ? `a file of type '${mediaType}'` : 'a file that is no data URL');
+  throw createUnsupportedChatError(
+    `${param}.file_data`,
+    match ? `a file of type '${mediaType}'` : 'a file that is no data URL',
+  );
 }

@@ -1,4 +1,4 @@
-import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
+import { replaceHostedItemsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart } from '#shared/formats/chat/request.ts';
@@ -20,7 +20,7 @@ import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
 import { readReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { ChatHistory } from './chat-history.ts';
 import { partToChat } from './part-to-chat.ts';
 
@@ -38,7 +38,7 @@ export function responsesHistoryToChat(
   history.addInstructions(toParts(instructions ?? '', 'instructions'));
   if (typeof input === 'string') history.addUser(toParts(input, 'input'));
   else
-    for (const [index, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
+    for (const [index, item] of replaceHostedItemsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
   return history.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -76,7 +76,7 @@ export function responsesHistoryToChat(
         return undefined;
       default:
         if (isHostedCall(item.type)) return undefined;
-        throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+        throw createUnsupportedChatError(`${param}.type`, `items of type '${item.type}'`);
     }
   }
 
@@ -94,7 +94,7 @@ export function responsesHistoryToChat(
       case 'system':
       case 'developer':
         if (parts.some(({ type }) => type !== 'text')) {
-          throw unsupportedInChat(param, 'anything but text in a system message');
+          throw createUnsupportedChatError(param, 'anything but text in a system message');
         }
         return history.addInstructions(parts);
       case 'user':

@@ -4,7 +4,7 @@ import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { requestRules } from './field-rules.ts';
 import { responsesHistoryToChat } from './responses-history-to-chat.ts';
 import { responsesToolsToChat } from './responses-tools-to-chat.ts';
@@ -52,7 +52,7 @@ function refuseFields(request: ResponsesRequest): void {
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (!isPresent(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
-    throw unsupportedInChat(field, feature);
+    throw createUnsupportedChatError(field, feature);
   }
 }
 
@@ -89,6 +89,6 @@ function toResponseFormat({ text }: ResponsesRequest): JsonObject {
     case 'json_object':
       return { response_format: { type: 'json_object' } };
     default:
-      throw unsupportedInChat('text.format.type', `a format of type '${format?.type}'`);
+      throw createUnsupportedChatError('text.format.type', `a format of type '${format?.type}'`);
   }
 }

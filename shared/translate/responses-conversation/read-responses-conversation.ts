@@ -2,13 +2,13 @@ import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsSomething, readType } from '../conversation/requests-something.ts';
+import { requestsFeature, readType } from '../conversation/requests-something.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 
 /**
  * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.
@@ -65,7 +65,7 @@ function readMessage(item: ResponsesItem, param: string): ResponsesMessage | und
       return undefined;
     default:
       if (isHostedCall(item.type)) return undefined;
-      throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+      throw createUnsupportedChatError(`${param}.type`, `items of type '${item.type}'`);
   }
 }
 
@@ -73,7 +73,7 @@ function toTurnBlocks(content: ResponsesMessage['content'], param: string, takes
   return responsesContentToBlocks(content, param).map((block): TurnBlock => {
     if (block.type === 'text') return { type: 'text', text: block.text };
     if (block.type === 'image' && takesImages) return { type: 'image', source: block.source };
-    throw unsupportedInChat(param, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
+    throw createUnsupportedChatError(param, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
   });
 }
 
@@ -81,17 +81,17 @@ function toTurnBlocks(content: ResponsesMessage['content'], param: string, takes
 function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
   const { tools, serverTools } = flattenTools(request);
-  if (tools.length > 0) throw unsupportedInChat('tools', 'tools of the client');
+  if (tools.length > 0) throw createUnsupportedChatError('tools', 'tools of the client');
   refuseServerTools({ tools, serverTools });
 }
 
 function refuseFields(request: ResponsesRequest): void {
   for (const [field, feature] of Object.entries(refusedFields)) {
-    if (requestsSomething(request[field])) throw unsupportedInChat(field, feature);
+    if (requestsFeature(request[field])) throw createUnsupportedChatError(field, feature);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
-    throw unsupportedInChat('include', 'log probabilities');
+    throw createUnsupportedChatError('include', 'log probabilities');
   }
   const type = readType(request.text?.format ?? undefined);
-  if (type !== undefined && type !== 'text') throw unsupportedInChat('text.format', `the format '${type}'`);
+  if (type !== undefined && type !== 'text') throw createUnsupportedChatError('text.format', `the format '${type}'`);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { toDocumentBlock, toImageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
 import { createCacheMark } from '../vocabulary/cache-mark.ts';
 
@@ -36,19 +36,22 @@ function partToBlock(part: ResponsesPart, param: string): MessagesBlock {
     case 'refusal':
       return { type: 'text', text: part.refusal };
     case 'input_image':
-      if (typeof part.image_url !== 'string') throw unsupportedInChat(param, 'an image by its id');
+      if (typeof part.image_url !== 'string') throw createUnsupportedChatError(param, 'an image by its id');
       return { type: 'image', source: toImageSource(part.image_url, `${param}.image_url`) };
     case 'input_file':
       return toFileBlock(part, param);
     default:
-      throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
+      throw createUnsupportedChatError(
+        `${param}.type`,
+        `content of type '${(part as JsonObject & { type: string }).type}'`,
+      );
   }
 }
 
 function toFileBlock(part: JsonObject, param: string): MessagesBlock {
   const { file_url: url, file_data: data, filename } = part;
   if (typeof data === 'string') return toDocumentBlock(part, `${param}.file_data`);
-  if (typeof url !== 'string') throw unsupportedInChat(param, 'a file by its id');
+  if (typeof url !== 'string') throw createUnsupportedChatError(param, 'a file by its id');
   if (!isWebAddress(url)) return toDocumentBlock({ file_data: url, filename }, `${param}.file_url`);
   const title = typeof filename === 'string' ? { title: filename } : {};
   return { type: 'document', source: { type: 'url', url }, ...title };

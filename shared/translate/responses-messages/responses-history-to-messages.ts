@@ -1,4 +1,4 @@
-import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
+import { replaceHostedItemsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type {
@@ -17,7 +17,7 @@ import { describeFoundTools } from '../responses/describe-found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 import { restoreThinkingBlock } from '../responses/sealed-thinking.ts';
 import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
@@ -37,7 +37,7 @@ export function responsesHistoryToMessages(
   if (typeof instructions === 'string' && instructions !== '') turns.addSystem([{ type: 'text', text: instructions }]);
   if (typeof input === 'string') turns.addUser(responsesContentToBlocks(input, 'input'));
   else
-    for (const [index, item] of withFunctionCallsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
+    for (const [index, item] of replaceHostedItemsAt(input ?? [], undefined, hasOutcome)) add(item, `input[${index}]`);
   return turns.finish();
 
   function add(item: ResponsesItem, param: string): void {
@@ -80,7 +80,7 @@ export function responsesHistoryToMessages(
         return undefined;
       default:
         if (isHostedCall(item.type)) return undefined;
-        throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+        throw createUnsupportedChatError(`${param}.type`, `items of type '${item.type}'`);
     }
   }
 
@@ -104,5 +104,5 @@ export function responsesHistoryToMessages(
 
 function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
-  throw unsupportedInChat(param, 'anything but text in a system message');
+  throw createUnsupportedChatError(param, 'anything but text in a system message');
 }

@@ -4,7 +4,7 @@ import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { createGenerationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
 import { type ThinkingRequest, readChatThinking } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
@@ -56,10 +56,10 @@ function refuseFields(request: ResponsesRequest): void {
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, feature);
+    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
   }
   if (request.include?.includes('message.output_text.logprobs') === true) {
-    throw unsupportedInChat('include', 'log probabilities');
+    throw createUnsupportedChatError('include', 'log probabilities');
   }
 }
 

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isOwnHostedItem, withFunctionCallsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
+import { isOwnHostedItem, replaceHostedItemsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { collectRuledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import { removeMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { requestRules } from './field-rules.ts';
@@ -42,7 +42,7 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
     ...request,
     model: traits.model,
     ...(Array.isArray(input) && {
-      input: withFunctionCallsAt(input, undefined, isOwnHostedItem).flatMap(([index, item]) =>
+      input: replaceHostedItemsAt(input, undefined, isOwnHostedItem).flatMap(([index, item]) =>
         toUpstreamItem(item, traits, `input[${index}]`),
       ),
     }),
@@ -56,7 +56,7 @@ function refuseFields(request: JsonObject, { takesPrompts }: ModelTraits): void 
   for (const [field, feature] of fields.refused) {
     const value = request[field];
     if (field === 'prompt' && takesPrompts === true) continue;
-    if (value !== undefined && value !== null && value !== false) throw unsupportedInChat(field, feature);
+    if (value !== undefined && value !== null && value !== false) throw createUnsupportedChatError(field, feature);
   }
 }
 

@@ -8,7 +8,7 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
 import { markEncrypted } from '../upstreams/responses/encrypted-mark.ts';
 import { endsStream, readEventType } from '../upstreams/responses/event-type.ts';
-import { readFailure, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
+import { readFailure, readResponseError } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
 import { createRouterFields, replaceRouterFields } from './router-fields.ts';
@@ -48,7 +48,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     const type = readEventType(data);
     if (type === undefined) throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     if (!this.#hasStarted) this.#start(data);
-    if (type === 'error') throw upstreamErrorFromResponse(parseUpstreamEvent(data));
+    if (type === 'error') throw readResponseError(parseUpstreamEvent(data));
     if (responseEvents.test(type)) return this.#relayResponse(type, data);
     if (type === 'response.output_item.added') this.#readItem(parseUpstreamEvent(data)['item']);
     else if (!openingEvents.test(type)) this.#hasContent = true;

@@ -11,11 +11,11 @@ export function createFlatToolName(name: string, namespace: string | undefined):
   const fullName = namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
   const plainName = fullName.replaceAll(/[^\w-]/g, '_');
   if (plainName === fullName && plainName.length <= maxNameLength && plainName !== '') return plainName;
-  return distinctToolName(plainName, name, namespace);
+  return createDistinctToolName(plainName, name, namespace);
 }
 
 /** Creates a name with a hash of the whole name, for a tool whose flat name is taken or loses characters. */
-export function distinctToolName(plainName: string, name: string, namespace: string | undefined): string {
+export function createDistinctToolName(plainName: string, name: string, namespace: string | undefined): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([namespace ?? '', name]))
     .digest('hex')

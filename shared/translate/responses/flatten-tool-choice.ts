@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import type { FlatTools } from './flatten-tools.ts';
 
 /**
@@ -33,7 +33,7 @@ function toFlatFunction(
 ): JsonObject & { type: 'function' } {
   const { type, name, namespace } = tool;
   if ((type !== 'function' && type !== 'custom') || typeof name !== 'string') {
-    throw unsupportedInChat(`${param}.type`, `a choice of type ${JSON.stringify(type)}`);
+    throw createUnsupportedChatError(`${param}.type`, `a choice of type ${JSON.stringify(type)}`);
   }
   const flatName = findFlatName(name, typeof namespace === 'string' ? namespace : undefined);
   return { type: 'function', function: { name: flatName } };

@@ -6,7 +6,7 @@ import type {
   ResponsesRequest,
   ResponsesTool,
 } from '#shared/formats/responses/request.ts';
-import { distinctToolName, createFlatToolName } from './flat-tool-name.ts';
+import { createDistinctToolName, createFlatToolName } from './flat-tool-name.ts';
 import { inputArgument } from './input-unwrapper.ts';
 
 /** A client's tool, with the type and names that calls refer to. */
@@ -102,7 +102,7 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
 
   function findFreeName(name: string, namespace: string | undefined): string {
     const flat = createFlatToolName(name, namespace);
-    return tools.has(flat) ? distinctToolName(flat, name, namespace) : flat;
+    return tools.has(flat) ? createDistinctToolName(flat, name, namespace) : flat;
   }
 
   function findFlatName(name: string, namespace?: string | null): string {

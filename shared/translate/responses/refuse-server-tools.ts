@@ -1,4 +1,4 @@
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 import type { FlatTools, ServerTool } from './flatten-tools.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { FlatTools, ServerTool } from './flatten-tools.ts';
  */
 export function refuseServerTools({ serverTools, tools }: Pick<FlatTools, 'serverTools' | 'tools'>): void {
   const refused = serverTools.find(({ tool }) => !(isWebSearch(tool) && (isOffline(tool) || tools.length > 0)));
-  if (refused) throw unsupportedInChat(`${refused.param}.type`, `tools of type '${refused.tool.type}'`);
+  if (refused) throw createUnsupportedChatError(`${refused.param}.type`, `tools of type '${refused.tool.type}'`);
 }
 
 function isWebSearch({ type }: ServerTool['tool']): boolean {

@@ -7,7 +7,7 @@ import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-secon
 import { refuseStream } from '../refuse-stream.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import type { HttpUpstreamFormat } from '../upstream-format.ts';
-import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
 /** Creates the translation between a client format that turns speech into text, and the same format of upstreams. */
@@ -32,7 +32,7 @@ export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstr
  * @throws RouterError `upstream_failed` if the answer has no text
  */
 function toSoundReply(body: JsonObject, answerContext: AnswerContext): { body: JsonObject; ending: Ending } {
-  const failure = upstreamErrorFromChatEvent(body);
+  const failure = readChatEventError(body);
   if (failure) throw failure;
   if (typeof body['text'] !== 'string')
     throw new RouterError('upstream_failed', 'The upstream has not sent what was said.');

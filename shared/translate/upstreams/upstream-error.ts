@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import { createOverflowError, createOutputLimitError, type Overflow } from '#shared/formats/context-overflow.ts';
-import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
+import { createRejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { readSpentAllowance, readWait } from './limit-texts.ts';
 import { readOverflowText } from './overflow-texts.ts';
@@ -109,7 +109,7 @@ function createRefusalError(
   { param, code }: Pick<UpstreamErrorFields, 'param' | 'code'>,
   missing: RejectedCapability | undefined,
 ): RouterError {
-  const details = missing && rejectionDetails(missing);
+  const details = missing && createRejectionDetails(missing);
   return new RouterError('invalid_request', text, { param, details, upstreamCode: toRefusalCode(code) });
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
-import { unsupportedInChat } from '../unsupported.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
 
 export function toChatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   switch (choice.type) {
@@ -49,7 +49,7 @@ function translateObjectChoice(choice: JsonObject & { type: string }): Translate
       return { choice: { type: mode === 'required' ? 'any' : 'auto' }, allowed };
     }
     default:
-      throw unsupportedInChat('tool_choice.type', `a choice of type '${choice.type}'`);
+      throw createUnsupportedChatError('tool_choice.type', `a choice of type '${choice.type}'`);
   }
 }
 

@@ -14,11 +14,11 @@ export function providerRows(): string[][] {
 }
 
 function describeRules(rules: RequestRules, further: string | undefined): string {
-  const { maxTokens, rename = {}, drop = [], developerAsSystem, replayedThinking } = rules;
+  const { maxTokens, rename = {}, drop = [], changeDeveloperToSystem, replayedThinking } = rules;
   const sentences: string[] = [];
   if (maxTokens !== undefined) sentences.push(`the limit of tokens is ${code(maxTokens)}`);
   for (const [from, to] of Object.entries(rename)) sentences.push(`${code(from)} is ${code(to)}`);
-  if (developerAsSystem === true) sentences.push('`developer` is `system`');
+  if (changeDeveloperToSystem === true) sentences.push('`developer` is `system`');
   if (replayedThinking === 'none') sentences.push('without earlier thinking');
   else if (replayedThinking !== undefined) sentences.push(`earlier thinking is ${code(replayedThinking)}`);
   if (drop.length > 0) sentences.push(`without ${describeDrops(drop)}`);

@@ -7,7 +7,7 @@ import { changeAuthority, writeAuthority } from '#shared/broker/authority/author
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { buildConnectionOptions } from '#shared/broker/connection/connection-options.ts';
-import { parseCredential, roles, withOwnUser, type Role } from '#shared/broker/connection/credential.ts';
+import { parseCredential, roles, signOwnUser, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import { queryPort } from '#services/rtr/up/servers/query-port.ts';
@@ -73,7 +73,7 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
      * server's refusals, `disconnects` the times at which the connection was lost, in milliseconds of `performance.now()`.
      */
     connectWith: async (file: string) => {
-      const credential = await withOwnUser(parseCredential(readFileSync(file, 'utf8')));
+      const credential = await signOwnUser(parseCredential(readFileSync(file, 'utf8')));
       const { userKey: key = 'p' } = credential;
       const { options } = buildConnectionOptions({ url: `nats://127.0.0.1:${port}`, credential }, 'test');
       // On a busy machine, a connection takes more than the five seconds of these options.

@@ -4,7 +4,7 @@ import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
 import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { readChatEventError } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { toyFormat, type ToyRequest } from './toy-format.ts';
 
 /** Toy clients on chat upstreams. */
@@ -53,7 +53,7 @@ class ToyToChatStream implements StreamTranslation {
     const parsed: unknown = data === '[DONE]' ? undefined : JSON.parse(data);
     this.#chat.event(data);
     if (!isJsonObject(parsed)) return '';
-    const failure = upstreamErrorFromChatEvent(parsed);
+    const failure = readChatEventError(parsed);
     if (failure) throw failure;
     const [choice] = Array.isArray(parsed['choices']) ? parsed['choices'] : [];
     const delta = isJsonObject(choice) && isJsonObject(choice['delta']) ? choice['delta'] : {};

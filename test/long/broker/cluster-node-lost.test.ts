@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it, type TestContext } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
-import { consumerName } from '#shared/broker/contract/subjects.ts';
+import { formatConsumerName } from '#shared/broker/contract/subjects.ts';
 import { startParties } from '../../helpers/broker/broker-parties.ts';
 import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
@@ -42,7 +42,7 @@ describe.concurrent('a cluster of three brokers', () => {
     const { nats, manager, parties } = await start(context);
     const { broker, workers, send } = parties.ingress;
     const stream = broker.subjects.stream('gpu');
-    const consumer = consumerName({ pool: [...workers.pools()][0]?.pool ?? '', class: 'normal' });
+    const consumer = formatConsumerName({ pool: [...workers.pools()][0]?.pool ?? '', class: 'normal' });
     const leader = async () => (await manager.consumers.info(stream, consumer)).cluster?.leader;
     // No connection is to break: only by that would the worker notice at once.
     await lead(context, broker, leader, `$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject } from 'vitest';
 import type { Message } from '#shared/broker/connection/outbox.ts';
-import { consumerName } from '#shared/broker/contract/subjects.ts';
+import { formatConsumerName } from '#shared/broker/contract/subjects.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { TestIngress } from '../../helpers/broker/broker-parties.ts';
 import { it } from '../../helpers/broker/it-with-parties.ts';
@@ -34,7 +34,7 @@ function losePulls({ onSend }: TestIngress): { isLossy: boolean; count: number }
 async function waitingAtServer({ broker, workers }: TestIngress): Promise<number[]> {
   const manager = await jetstreamManager(broker.nc, { checkAPI: false });
   const pool = [...workers.pools()][0]?.pool ?? '';
-  const consumers = priorityClasses.map((name) => consumerName({ pool, class: name }));
+  const consumers = priorityClasses.map((name) => formatConsumerName({ pool, class: name }));
   const infos = consumers.map((consumer) => manager.consumers.info(broker.subjects.stream('gpu'), consumer));
   return (await Promise.all(infos)).map((info) => info.num_waiting);
 }

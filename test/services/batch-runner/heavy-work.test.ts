@@ -2,7 +2,7 @@ import { expect, inject, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
 async function openProcesses() {
@@ -37,7 +37,8 @@ it('a process that lives does not count as ended with its work, however often it
 
 it('heavy work begins one piece at a time, and a piece whose store is away does not block the next', async () => {
   let isAway = true;
-  const begin = (): Promise<number> => (isAway ? Promise.reject(storeUnavailable('away')) : Promise.resolve(0));
+  const begin = (): Promise<number> =>
+    isAway ? Promise.reject(createStoreUnavailableError('away')) : Promise.resolve(0);
   const heavy = new HeavyWork({ begin, end: () => Promise.resolve() });
   await expect(heavy.createTask('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
   isAway = false;

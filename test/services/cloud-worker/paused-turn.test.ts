@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostedCapability } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
@@ -36,7 +36,7 @@ const bodies: Record<string, JsonObject> = {
 async function ask(answer: (at: number) => MessagesAnswer, stream: boolean, client = 'responses') {
   const upstream = stopAfterTest(await startMessagesUpstream(['claude'], (_, at) => answer(at)));
   const { run } = openCloudWorker(presets.anthropic, upstream.url, {
-    models: () => [{ id: 'claude', capabilities: ['stream', 'tools', hostedCapability('web_search', client)] }],
+    models: () => [{ id: 'claude', capabilities: ['stream', 'tools', formatHostedCapability('web_search', client)] }],
   });
   return { ...(await run(client, 'claude', { ...bodies[client], stream })), upstream };
 }

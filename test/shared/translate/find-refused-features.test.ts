@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findLackedFeatures } from '#services/gpu-worker/engine-routes.ts';
-import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import { selectEngine } from '#services/gpu-worker/engines/engine-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
-import { featureKey } from '#shared/formats/request-feature.ts';
+import { createFeatureKey } from '#shared/formats/request-feature.ts';
 import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
 import { conversationTranslations, translations } from '#shared/translate/translations.ts';
 
@@ -98,7 +98,7 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
       const known = refusedFields[name] ?? {};
       expect(refused.map(({ field }) => field).filter((field) => !Object.hasOwn(known, field))).toEqual([]);
       const named = refused.flatMap(({ field }) => known[field] ?? []);
-      for (const feature of named) expect(lacked).toContain(featureKey(feature, name));
+      for (const feature of named) expect(lacked).toContain(createFeatureKey(feature, name));
     },
   );
 });
@@ -130,9 +130,9 @@ describe('the features that a worker announces to lack', () => {
     const same = translations.filter(({ client, upstream }) => client.name === 'chat' && upstream.name === 'chat');
     expect(findRefusedFeatures(same, { model: 'm', makesOneChoice: true })).toEqual(['several_choices@chat']);
     for (const engine of ['ollama', 'lm-studio'] as const)
-      expect(findLackedFeatures(engineOf(engine), same)).toEqual(['several_choices@chat']);
+      expect(findLackedFeatures(selectEngine(engine), same)).toEqual(['several_choices@chat']);
     for (const engine of ['vllm', 'sglang', 'llama-cpp', 'openai'] as const)
-      expect(findLackedFeatures(engineOf(engine), same)).toEqual([]);
+      expect(findLackedFeatures(selectEngine(engine), same)).toEqual([]);
   });
 
   it('do not include PDFs if the upstream takes files', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chooseAcceptedEffort, readMinimalEffort, withEffort } from '#shared/upstream/minimal-thinking.ts';
+import { chooseAcceptedEffort, readMinimalEffort, replaceEffort } from '#shared/upstream/minimal-thinking.ts';
 
 it.each([
   [{ reasoning_effort: 'none' }, { reasoning_effort: 'low' }],
@@ -12,14 +12,14 @@ it.each([
 ])('a request for the lowest thinking is recognized and gets another level: %j', (request, changed) => {
   const whole = { model: 'm', ...request };
   expect(readMinimalEffort(whole)).toBe('none');
-  expect(withEffort(whole, 'low', false)).toEqual({ model: 'm', ...changed });
+  expect(replaceEffort(whole, 'low', false)).toEqual({ model: 'm', ...changed });
 });
 
 it('a request for the lowest thinking has an effort in place of disabled thinking in the messages format, unless the client names one', () => {
   const request = { thinking: { type: 'disabled' } };
-  expect(withEffort(request, 'low', true)).toEqual({ output_config: { effort: 'low' } });
+  expect(replaceEffort(request, 'low', true)).toEqual({ output_config: { effort: 'low' } });
   const asked = { ...request, output_config: { effort: 'medium' } };
-  expect(withEffort(asked, 'low', true)).toEqual({ output_config: { effort: 'medium' } });
+  expect(replaceEffort(asked, 'low', true)).toEqual({ output_config: { effort: 'medium' } });
   expect(asked.thinking).toEqual({ type: 'disabled' });
 });
 

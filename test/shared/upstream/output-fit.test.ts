@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { readChatError } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { OutputFit } from '#shared/upstream/output-fit.ts';
@@ -14,7 +14,7 @@ function fitOf(request = asks, format = chatUpstream, counted = 0): OutputFit | 
 }
 
 function refusal(message: string, status = 400): unknown {
-  return upstreamErrorFromChat(status, JSON.stringify({ error: { message } }), {});
+  return readChatError(status, JSON.stringify({ error: { message } }), {});
 }
 
 /** The limits of the requests to an upstream that refuses them with these errors, one after the other. */

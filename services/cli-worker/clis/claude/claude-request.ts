@@ -3,12 +3,12 @@ import { describeClientTool, isClientTool } from '#shared/formats/messages/clien
 import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '#shared/translate/context/expand-summary.ts';
-import { isToolChange, resolveOfferedTools, referenceText } from '#shared/translate/context/offered-tools.ts';
+import { isToolChange, resolveOfferedTools, writeReferenceText } from '#shared/translate/context/offered-tools.ts';
 import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
-import { requestsSomething } from '#shared/translate/conversation/requests-something.ts';
+import { requestsFeature } from '#shared/translate/conversation/requests-something.ts';
 import { readSystemTexts } from '#shared/translate/conversation/read-system-texts.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
+import { createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
 
 export interface ClaudeRequest {
   model: string;
@@ -62,7 +62,7 @@ export function readClaudeRequest(body: JsonObject, traits: ModelTraits, params:
   }
   const { thinking } = request;
   const isThinking =
-    requestsSomething(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
+    requestsFeature(thinking ?? undefined) && !['disabled', 'between_tools'].includes(thinking?.type ?? '');
   return {
     model: traits.model,
     system: system.join('\n\n'),
@@ -91,22 +91,22 @@ function assertServable(
   params: ClientParams,
 ): void {
   for (const [field, feature] of Object.entries(refusedFields)) {
-    if (requestsSomething(request[field])) throw unsupportedInMessages(field, feature);
+    if (requestsFeature(request[field])) throw createUnsupportedMessagesError(field, feature);
   }
-  if (takesSchemas !== true && requestsSomething(request.output_config?.format ?? undefined)) {
-    throw unsupportedInMessages(params.format, 'an output format', 'structured_outputs_unsupported');
+  if (takesSchemas !== true && requestsFeature(request.output_config?.format ?? undefined)) {
+    throw createUnsupportedMessagesError(params.format, 'an output format', 'structured_outputs_unsupported');
   }
-  if (takesTools !== true && tools.length > 0) throw unsupportedInMessages('tools', 'tools of the client');
+  if (takesTools !== true && tools.length > 0) throw createUnsupportedMessagesError('tools', 'tools of the client');
   for (const [index, tool] of tools.entries()) {
     const { type } = tool;
     if (typeof type === 'string' && type !== 'custom' && !isClientTool(tool)) {
-      throw unsupportedInMessages(`tools.${index}.type`, `tools of type '${type}'`);
+      throw createUnsupportedMessagesError(`tools.${index}.type`, `tools of type '${type}'`);
     }
   }
 }
 
 function pickPassedFields(request: MessagesRequest): JsonObject {
-  const requestedFields = passedFields.filter((field) => requestsSomething(request[field]) || request[field] === 0);
+  const requestedFields = passedFields.filter((field) => requestsFeature(request[field]) || request[field] === 0);
   return Object.fromEntries(requestedFields.map((field) => [field, request[field] ?? null]));
 }
 
@@ -144,7 +144,7 @@ function toBlock(block: MessagesBlock, param: string): MessagesBlock[] {
       return [{ ...kept, ...nestedContent } as MessagesBlock];
     }
     case 'tool_reference':
-      return [{ type: 'text', text: referenceText(block) }];
+      return [{ type: 'text', text: writeReferenceText(block) }];
     // Claude Code does not accept redacted thinking.
     case 'redacted_thinking':
       return [];
@@ -154,7 +154,7 @@ function toBlock(block: MessagesBlock, param: string): MessagesBlock[] {
       if (isToolChange(block)) return [];
       const type: string = block.type;
       if (type === 'search_result') return [kept];
-      throw unsupportedInMessages(`${param}.type`, `content of type '${type}'`);
+      throw createUnsupportedMessagesError(`${param}.type`, `content of type '${type}'`);
     }
   }
 }

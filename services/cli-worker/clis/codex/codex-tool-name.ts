@@ -1,4 +1,4 @@
-import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 
 /** Names that Codex accepts for a client's tools. */
 const acceptedName = /^[\w-]{1,128}$/;
@@ -12,5 +12,5 @@ const reservedName = /^(?:mcp|mcp__.*|request_user_input)$/;
  */
 export function toCodexToolName(name: string): string {
   if (acceptedName.test(name) && !reservedName.test(name)) return name;
-  return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`, name, undefined);
+  return createDistinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`, name, undefined);
 }

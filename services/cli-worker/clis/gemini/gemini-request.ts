@@ -5,7 +5,7 @@ import type {
   ResponsesItem,
   ResponsesPart,
 } from '#shared/formats/responses/request.ts';
-import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../../answer/answer-limit.ts';
 import { isSystemMessage, readItemsRequest, joinSystemTexts, type ClientWords } from '../items-request.ts';
@@ -58,7 +58,11 @@ const maxNameLength = 63 - toolPrefix.length;
 /** Returns the name under which a tool is listed for Gemini CLI: the client's name, or a replacement that is the same in every request. */
 function toListedName(name: string): string {
   if (/^[A-Za-z][\w-]*$/.test(name) && name.length <= maxNameLength) return name;
-  return distinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, maxNameLength - 9), name, undefined);
+  return createDistinctToolName(
+    `client_${name.replaceAll(/[^\w-]/g, '_')}`.slice(0, maxNameLength - 9),
+    name,
+    undefined,
+  );
 }
 
 function toListedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ResponsesFunctionCall, ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { distinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import {
   isSystemMessage,
@@ -87,7 +87,7 @@ export function toOpencodeToolName(name: string): string {
 
 function toListedName(name: string): string {
   if (unchangedName.test(name)) return name;
-  return distinctToolName(name.replaceAll(/[^\w-]/g, '_').slice(0, 48), name, undefined);
+  return createDistinctToolName(name.replaceAll(/[^\w-]/g, '_').slice(0, 48), name, undefined);
 }
 
 function toListedTool({ name, description, parameters }: ResponsesFunctionTool): ListedTool {

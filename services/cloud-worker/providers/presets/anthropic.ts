@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hostedCapability, type Capability } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability, type Capability } from '#shared/broker/contract/announcement.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader, type Provider } from '../provider.ts';
@@ -33,8 +33,8 @@ const card = z.looseObject({
 
 /** Hosted tools that Anthropic runs for all its models. Anthropic also runs the web search of requests in the `responses` format. */
 const hostedTools = [
-  ...(['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name)),
-  hostedCapability('web_search', responsesFormat.name),
+  ...(['web_search', 'web_fetch'] as const).map((kind) => formatHostedCapability(kind, messagesUpstream.name)),
+  formatHostedCapability('web_search', responsesFormat.name),
 ];
 
 /**

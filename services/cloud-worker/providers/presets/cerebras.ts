@@ -18,7 +18,7 @@ export const cerebras: Provider = {
   guess,
   rules: {
     drop: [...platformHints, ...engineHints, 'frequency_penalty', 'presence_penalty', 'logit_bias'],
-    developerAsSystem: true,
+    changeDeveloperToSystem: true,
     replayedThinking: 'none',
   },
   adaptation: limitedEffort,

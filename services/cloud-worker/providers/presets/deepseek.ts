@@ -22,7 +22,7 @@ export const deepseek: Provider = {
   rules: {
     maxTokens: 'max_tokens',
     drop: [...platformHints, ...engineHints],
-    developerAsSystem: true,
+    changeDeveloperToSystem: true,
     replayedThinking: 'reasoning_content',
   },
   adaptation: {

@@ -52,7 +52,7 @@ export const mistral: Provider = {
     maxTokens: 'max_tokens',
     rename: { seed: 'random_seed' },
     drop: [...platformHints, ...engineHints, 'stream_options', 'reasoning_effort'],
-    developerAsSystem: true,
+    changeDeveloperToSystem: true,
     replayedThinking: 'none',
   },
   further: [guessedEmbeddings],

@@ -1,4 +1,4 @@
-import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { formatHostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
@@ -37,7 +37,9 @@ const blindModels = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 const minOutputTokens = 16;
 
 /** Hosted tools that OpenAI runs for the newer models at `/responses`. */
-const hostedTools = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
+const hostedTools = (['web_search', 'mcp'] as const).map((kind) =>
+  formatHostedCapability(kind, responsesUpstream.name),
+);
 
 /** Guesses the capabilities of OpenAI's models. Unknown models are assumed to accept images, as most models do. */
 const guess: Guess = (id) => {

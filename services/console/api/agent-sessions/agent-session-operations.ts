@@ -6,7 +6,7 @@ import {
   type SessionOwner,
 } from '#shared/accounts/agent-sessions/session-names.ts';
 import type { AgentSession } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { zeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { createZeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
@@ -43,7 +43,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
     const turns = groupBySession(running(), viewer).get(sessionId) ?? [];
     const found = await sessions.findTree(viewer, sessionId);
     const unfinished = found ? undefined : buildSession(sessionId, turns);
-    const session = found ?? (unfinished && { ...unfinished, main: zeroSums(), agents: [] });
+    const session = found ?? (unfinished && { ...unfinished, main: createZeroSums(), agents: [] });
     if (!session) throw notFound();
     return toTreeAnswer(parts, session, turns);
   }

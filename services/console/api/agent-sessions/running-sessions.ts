@@ -1,6 +1,6 @@
 import type { AgentSession, SessionAgent } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { computeSessionId, sessionOwnerOf, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
-import { zeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import { computeSessionId, toSessionOwner, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { createZeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
@@ -12,10 +12,10 @@ export function groupBySession(
   owner?: SessionOwner,
 ): Map<string, RunningTurnStats[]> {
   const visible = turns.filter(
-    (turn) => maySee(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner),
+    (turn) => maySee(viewer, turn) && (owner === undefined || toSessionOwner(turn) === owner),
   );
   const sorted = visible.sort((a, b) => a.since - b.since);
-  return Map.groupBy(sorted, (turn) => computeSessionId(sessionOwnerOf(turn), turn.session));
+  return Map.groupBy(sorted, (turn) => computeSessionId(toSessionOwner(turn), turn.session));
 }
 
 /** Builds an agent session that has only running turns. Returns undefined if there are none. */
@@ -24,13 +24,13 @@ export function buildSession(id: string, turns: readonly RunningTurnStats[]): Ag
   if (!first) return undefined;
   return {
     id,
-    owner: sessionOwnerOf(first),
+    owner: toSessionOwner(first),
     name: first.session,
     program: agentPrograms.find((program) => program === first.program) ?? 'other',
     key: first.key,
     startedAt: first.since,
     lastAt: turns.at(-1)?.since ?? first.since,
-    sums: zeroSums(),
+    sums: createZeroSums(),
     models: [],
   };
 }
@@ -44,7 +44,7 @@ export function addRunningAgents(agents: readonly SessionAgent[], turns: readonl
   const agentsById = new Map(agents.map((agent) => [agent.id, agent]));
   for (const { agent, parent, type, since } of turns) {
     if (agent === undefined || agentsById.has(agent)) continue;
-    agentsById.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: zeroSums() });
+    agentsById.set(agent, { id: agent, parent, type, startedAt: since, lastAt: since, sums: createZeroSums() });
   }
   return [...agentsById.values()];
 }

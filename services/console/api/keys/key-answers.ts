@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { identityOfKey, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { createKeyIdentity, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
 import { toCeilingAnswer } from '../people/ceiling-answer.ts';
 import { findState, findSwitchers } from '../recordings/recording-state.ts';
@@ -39,7 +39,7 @@ export async function toKeyAnswers(
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const issuer = issuedBy === undefined ? undefined : names.get(issuedBy);
     const lastUsedAt = uses[index];
-    const { class: effectiveClass } = identityOfKey(key);
+    const { class: effectiveClass } = createKeyIdentity(key);
     const recording = isRecording ? findState(key, names) : undefined;
     return {
       id,

@@ -1,5 +1,5 @@
 import {
-  recordingPartyOf,
+  toRecordingParty,
   type StoredRecording,
   type RecordingFields,
   type RecordingParty,
@@ -16,7 +16,7 @@ export function findVisibleParties({ id, role, teams }: Person): RecordingParty[
 export function filterVisible(person: Person, recordings: readonly StoredRecording[]): StoredRecording[] {
   const parties = findVisibleParties(person);
   if (!parties) return [...recordings];
-  return recordings.filter(({ facts }) => parties.includes(recordingPartyOf(facts)));
+  return recordings.filter(({ facts }) => parties.includes(toRecordingParty(facts)));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { identityOfPerson } from '#shared/accounts/people/person-identity.ts';
+import { createPersonIdentity } from '#shared/accounts/people/person-identity.ts';
 import type { SignInSessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -31,6 +31,6 @@ export function createSessionIdentifier(
     if (await isDemanded({ user, sessionId })) {
       throw new RouterError('permission_denied', 'Set a second factor up first, in the console under Account.');
     }
-    return identityOfPerson(user);
+    return createPersonIdentity(user);
   };
 }

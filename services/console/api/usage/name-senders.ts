@@ -1,7 +1,7 @@
 import { otherRow } from '#shared/accounts/ledger/totals.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
-import { personOfIdentity } from '#shared/accounts/people/person-identity.ts';
+import { parsePersonIdentity } from '#shared/accounts/people/person-identity.ts';
 import type { RefusalRow } from '#shared/accounts/refusals/refusal-row.ts';
 import type { RefusedBy } from '../../contract/refusals.ts';
 import type { UsageParts } from './usage-parts.ts';
@@ -41,5 +41,5 @@ export async function nameSenders(
 
 /** Returns the id of the signed-in person or, for a key, of the person who owns the key. */
 function findPerson({ key, user }: Pick<Sender, 'key' | 'user'>): string | undefined {
-  return personOfIdentity(key)?.userId ?? (user === '' ? undefined : user);
+  return parsePersonIdentity(key)?.userId ?? (user === '' ? undefined : user);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
+import { findBeginning, findNextBeginning } from '#shared/accounts/periods.ts';
 import { refusalSteps } from '#shared/accounts/refusals/refusal-periods.ts';
 import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 
@@ -24,7 +24,7 @@ export const refusalQuery = z
   .refine(
     ({ from, to, step }) => {
       const beginning = findBeginning(step, from);
-      return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
+      return to - beginning <= maxSteps * (findNextBeginning(step, beginning) - beginning);
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
   );

@@ -1,5 +1,5 @@
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
-import type { SpanThing } from '#shared/accounts/ledger/span-reader.ts';
+import type { SpanItem } from '#shared/accounts/ledger/span-reader.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import { z } from 'zod';
 import {
@@ -7,7 +7,7 @@ import {
   usageOverviewSchema,
   usageRequestSchema,
   type UsageOverview,
-  type UsageThing,
+  type UsageItem,
 } from '../../contract/usage.ts';
 import { notFound } from '../api-failure.ts';
 import { operation, type Operation } from '../operations/operation.ts';
@@ -82,7 +82,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
           ...(firstTokenMs && { firstTokenMs }),
           ...(totalMs && { totalMs }),
           models: top.model.map((entry) => toEntry(entry)),
-          keys: top.key.map((entry): UsageThing => {
+          keys: top.key.map((entry): UsageItem => {
             const { key, owner } = senderOf(toSender(entry));
             return { ...toEntry(entry, key?.name), ...(owner && { owner: owner.name }) };
           }),
@@ -93,10 +93,10 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
   ];
 }
 
-function toSender({ id, user, team }: SpanThing): { key: string; user: string; team: string } {
+function toSender({ id, user, team }: SpanItem): { key: string; user: string; team: string } {
   return { key: id, user, team };
 }
 
-function toEntry({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
+function toEntry({ id, requests, failed, promptTokens, completionTokens, cost }: SpanItem, name = id): UsageItem {
   return { id, name, requests, failed, tokens: promptTokens + completionTokens, cost: toDollars(cost) };
 }

@@ -1,4 +1,4 @@
-import { usageCsvHead, usageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
+import { usageCsvHead, toUsageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
 import type { UsageRequest } from '../../contract/usage.ts';
 import { jsonFile, type ExportFile } from '../export-records.ts';
 
@@ -7,7 +7,7 @@ export const usageFile: Record<'csv' | 'json', ExportFile<UsageRequest>> = {
     type: 'text/csv; charset=utf-8',
     name: 'usage.csv',
     head: usageCsvHead,
-    toText: (request) => usageCsvLine(request),
+    toText: (request) => toUsageCsvLine(request),
     tail: '',
   },
   json: jsonFile('usage.json'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { purposes } from '#shared/core/purpose.ts';
 import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
-import { findBeginning, nextBeginning } from '#shared/accounts/periods.ts';
+import { findBeginning, findNextBeginning } from '#shared/accounts/periods.ts';
 
 /** The maximum number of steps in a report. It suffices for the days of a year. */
 const maxSteps = 400;
@@ -36,7 +36,7 @@ export const reportQuery = z
   .refine(
     ({ from, to, step }) => {
       const beginning = findBeginning(step, from);
-      return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
+      return to - beginning <= maxSteps * (findNextBeginning(step, beginning) - beginning);
     },
     { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
   );

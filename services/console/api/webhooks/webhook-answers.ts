@@ -1,7 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { WebhookDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import type { WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
-import { partyOfOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { parseWebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 
 /** Converts endpoints into the API's answers, without their secrets. */
@@ -9,7 +9,7 @@ export async function toWebhookAnswers(
   { users, teams }: Pick<Accounts, 'users' | 'teams'>,
   endpoints: readonly WebhookEndpoint[],
 ): Promise<Webhook[]> {
-  const owners = endpoints.map(({ owner }) => partyOfOwner(owner));
+  const owners = endpoints.map(({ owner }) => parseWebhookOwner(owner));
   const idsOf = (kind: 'user' | 'team'): string[] => owners.flatMap((each) => (each?.kind === kind ? [each.id] : []));
   const people = new Set([...idsOf('user'), ...endpoints.flatMap(({ createdBy }) => createdBy ?? [])]);
   const [names, found] = await Promise.all([users.readNames([...people]), teams.findAll([...new Set(idsOf('team'))])]);

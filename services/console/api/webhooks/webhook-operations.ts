@@ -4,7 +4,7 @@ import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { deliveryStates } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { webhookSettingsSchema, type WebhookEndpoint } from '#shared/accounts/webhooks/webhook-endpoint.ts';
 import type { WebhookWithSecret } from '#shared/accounts/webhooks/webhook-endpoints.ts';
-import { partyOfOwner, type WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
+import { parseWebhookOwner, type WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { deliverySchema, webhookSchema, webhookWithSecretSchema, type Webhook } from '../../contract/webhooks.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
@@ -75,7 +75,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
           throw new ApiFailure(400, 'invalid_request', message, { field: 'userId' });
         }
         const owner = toOwner(kind, teamId, userId);
-        requireAccess('webhook.manage', actor, partyOfOwner(owner));
+        requireAccess('webhook.manage', actor, parseWebhookOwner(owner));
         const created = await endpoints.create(owner, settings, actor.id);
         if (typeof created === 'string') throw creationFailure(created);
         await auditWebhook('webhook.create', actor, created.endpoint, { kind, events: settings.events });
@@ -203,7 +203,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
   async function find(id: string, actor: Actor): Promise<WebhookEndpoint> {
     const endpoint = isKeyId(id) ? await endpoints.find(id) : undefined;
     if (!endpoint) throw notFound();
-    requireAccess('webhook.manage', actor, partyOfOwner(endpoint.owner));
+    requireAccess('webhook.manage', actor, parseWebhookOwner(endpoint.owner));
     return endpoint;
   }
 

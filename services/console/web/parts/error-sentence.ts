@@ -48,6 +48,6 @@ const sentences: Record<ErrorCode, string> = {
 };
 
 /** Returns the sentence for an error code. A code of another release gets a general sentence. */
-export function errorSentence(code: string): string {
+export function toErrorSentence(code: string): string {
   return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
 }

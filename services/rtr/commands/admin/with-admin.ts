@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
 import {
@@ -49,7 +49,7 @@ export async function withAdmin(
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
     const token = new CommandLineToken(openAccounts(redis, `${config.RTR_PREFIX}:`).adminTokens);
     const unknownTokenMessage =
-      `The router at ${url} does not use the account store at ${redisHosts(REDIS_URL)}, in which rtr makes a token ` +
+      `The router at ${url} does not use the account store at ${listRedisHosts(REDIS_URL)}, in which rtr makes a token ` +
       'for each command: set RTR_ADMIN_TOKEN to an admin token of the router.';
     // The global dispatcher may use a proxy from the environment, which would see the token.
     const dispatcher = new Agent();

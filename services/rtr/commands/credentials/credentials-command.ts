@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { defaultFolder } from '#shared/broker/authority/authority-folder.ts';
+import { defaultAuthorityFolder } from '#shared/broker/authority/authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
 import { issueCredentialFile } from './issue-credential-file.ts';
 import { listCredentials } from './list-credentials.ts';
@@ -22,11 +22,11 @@ export function createCredentialsCommand(prefix: () => string, print: (line: str
     '--ca <file>',
     "certificate authority (PEM) of the servers' certificates, written into each credential",
   );
-  const from = new Option('--from <folder>', "folder of the cluster's authority").default(defaultFolder);
+  const from = new Option('--from <folder>', "folder of the cluster's authority").default(defaultAuthorityFolder);
   command
     .command('init')
     .description("create a cluster's authority, and one credential for each kind of component")
-    .option('--out <folder>', "folder of the cluster's authority", defaultFolder)
+    .option('--out <folder>', "folder of the cluster's authority", defaultAuthorityFolder)
     .addOption(ca)
     .action((options: { out: string; ca?: string }) => initCredentials({ ...options, prefix: prefix(), print }));
   command

@@ -1,6 +1,6 @@
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { findWriteRefusal } from '#shared/accounts/redis/find-write-refusal.ts';
-import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -38,13 +38,13 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
     const refusal = await findWriteRefusal(connection.redis, `${prefix}:`);
     if (refusal !== undefined)
-      return { subject, state: 'missing', detail: `Redis refuses writes at ${redisHosts(redisUrl)}: ${refusal}` };
+      return { subject, state: 'missing', detail: `Redis refuses writes at ${listRedisHosts(redisUrl)}: ${refusal}` };
     const policy = await readEvictionPolicy(connection.redis);
     if (policy !== undefined && policy !== 'noeviction')
       return { subject, state: 'missing', detail: `it may evict keys, limits and batches (${policy}): ${remedy}` };
     return { subject, state: 'ok', detail: contentText };
   } catch {
-    return { subject, state: 'missing', detail: `Redis does not answer at ${redisHosts(redisUrl)}` };
+    return { subject, state: 'missing', detail: `Redis does not answer at ${listRedisHosts(redisUrl)}` };
   } finally {
     connection.close();
   }

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import { noResponders, type Broker } from '../../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from '../workers/live-worker.ts';
 
 /**
@@ -123,7 +123,7 @@ export class ClosedConnections {
     const number = Number(subject.slice(this.#answers.length + 1));
     const question = this.#pending.get(number);
     this.#pending.delete(number);
-    if (headers?.code !== noResponders || !question?.state.isAsking) return;
+    if (headers?.code !== noRespondersCode || !question?.state.isAsking) return;
     question.state.isAsking = false;
     this.#markClosed(question.state, question.askedAt);
   }

@@ -2,7 +2,7 @@ import { nanos, type Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { decodePull } from '../../contract/pull.ts';
 import { decodeAck, isTicketAckSubject, ackPayloads, type AckKind } from '../../contract/ack.ts';
-import { consumerName, isOwnInbox } from '../../contract/subjects.ts';
+import { formatConsumerName, isOwnInbox } from '../../contract/subjects.ts';
 import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
@@ -65,7 +65,7 @@ export class JetStreamProxy {
     const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
     const options =
       expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
-    const nextSubject = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
+    const nextSubject = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${formatConsumerName(pull)}`;
     this.#broker.publish(nextSubject, JSON.stringify(options), reply);
     if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
   }

@@ -12,8 +12,8 @@ import { nanos, TimeoutError } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { consumerName, type Lane } from '../../contract/subjects.ts';
-import { isApiError, withReplicas } from '../../connection/with-replicas.ts';
+import { formatConsumerName, type Lane } from '../../contract/subjects.ts';
+import { isApiError, createReplicated } from '../../connection/with-replicas.ts';
 
 /** The limits of the queue. They must be the same for all nodes of a cluster. */
 export interface QueueSettings {
@@ -70,7 +70,7 @@ export async function ensureJobsStream(
   } catch (error) {
     if (!isApiError(error, streamNotFound)) throw error;
   }
-  return withReplicas(broker, async (copies) => {
+  return createReplicated(broker, async (copies) => {
     return toStoredRange(await manager.streams.add({ ...config, num_replicas: copies }), requestedAt);
   });
 }
@@ -86,7 +86,7 @@ function toStoredRange({ created, state }: StreamInfo, requestedAt: number): Sto
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await openManager(broker);
   const config = buildStreamConfig(broker, tier, settings);
-  return withReplicas(broker, async (copies) => {
+  return createReplicated(broker, async (copies) => {
     try {
       return (await manager.streams.add({ ...config, num_replicas: copies })).created;
     } catch (error) {
@@ -130,7 +130,7 @@ export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: stri
  */
 async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
   await manager.consumers.add(broker.subjects.stream(lane.tier), {
-    durable_name: consumerName(lane),
+    durable_name: formatConsumerName(lane),
     filter_subject: broker.subjects.jobs(lane),
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,

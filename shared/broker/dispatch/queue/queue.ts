@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
-import { noResponders, type Broker } from '../../connection/connect-broker.ts';
+import { noRespondersCode, type Broker } from '../../connection/connect-broker.ts';
 import { parseJson } from '../../contract/ticket.ts';
 import type { QueueSettings } from './jobs-stream.ts';
 import type { Job } from '../job.ts';
@@ -120,7 +120,7 @@ export class Queue {
  * subscriber.
  */
 function readTicketAnswer({ data, headers }: Msg): { answer: TicketAnswer; seq?: number | undefined } {
-  if (headers?.code === noResponders) return { answer: 'no-stream' };
+  if (headers?.code === noRespondersCode) return { answer: 'no-stream' };
   const { error, stream, seq } = parseJson(data, answerSchema) ?? {};
   if (error?.err_code === storeFailedCode) return { answer: 'full' };
   return stream !== undefined && seq !== undefined ? { answer: 'stored', seq } : { answer: 'unknown' };

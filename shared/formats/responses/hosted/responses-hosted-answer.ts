@@ -8,7 +8,7 @@ import { AnswerEvents } from './answer-events.ts';
 import { findApprovedCalls } from './find-approved-calls.ts';
 import { addOutcome, createItemId } from './hosted-item.ts';
 import { createHostedFunctions, type HostedFunction } from './hosted-functions.ts';
-import { withFunctionCalls } from './with-function-calls.ts';
+import { replaceHostedItems } from './with-function-calls.ts';
 import { beginCall, ResponsesTurn, type OpenCall } from './responses-turn.ts';
 import { sumUsage } from './sum-usage.ts';
 import { createToolFields } from './turn-tools.ts';
@@ -54,7 +54,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
 
   writeNextRequest(isLast: boolean): Buffer {
     const { max_tool_calls: _, include, ...fields } = this.#request;
-    const input = [...withFunctionCalls(this.#input, this.#approvedOutputs), ...(this.#turnItems as ResponsesItem[])];
+    const input = [...replaceHostedItems(this.#input, this.#approvedOutputs), ...(this.#turnItems as ResponsesItem[])];
     const tokensLeft = this.#outputLeft;
     const body = {
       ...fields,

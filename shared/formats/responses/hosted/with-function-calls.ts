@@ -8,11 +8,11 @@ import { toMcpFunctionName, searchFunctionName } from './hosted-functions.ts';
  * output contains at most the addresses of the pages.
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
-export function withFunctionCalls(
+export function replaceHostedItems(
   items: readonly ResponsesItem[],
   outputs: ReadonlyMap<string, string>,
 ): ResponsesItem[] {
-  return withFunctionCallsAt(items, outputs).map(([, item]) => item);
+  return replaceHostedItemsAt(items, outputs).map(([, item]) => item);
 }
 
 /** The outputs for a request in which the client has approved no call. */
@@ -34,10 +34,10 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 }
 
 /**
- * Replaces hosted calls like `withFunctionCalls`. Returns each item with the position of the item that it comes from.
+ * Replaces hosted calls like `replaceHostedItems`. Returns each item with the position of the item that it comes from.
  * @param isReplaced selects the items of hosted calls that become function calls; other items stay
  */
-export function withFunctionCallsAt(
+export function replaceHostedItemsAt(
   items: readonly ResponsesItem[],
   outputs = noOutputs,
   isReplaced: (item: ResponsesItem) => boolean = () => true,

@@ -11,7 +11,7 @@ import { readDelta } from './read-delta.ts';
 import { readReasoningText, reasoningSignatureField, unifyReasoning } from './reasoning.ts';
 import { ReasoningCollector } from './returned-reasoning.ts';
 import { ToolCallAssembler, computeCallIdPrefix } from './tool-call-assembler.ts';
-import { upstreamErrorFromChatEvent } from './upstream-error.ts';
+import { readChatEventError } from './upstream-error.ts';
 
 /**
  * Reads the answer of a chat upstream for clients of other formats. A streamed answer begins with the first chunk that has a choice, and
@@ -77,7 +77,7 @@ export class ChatReader implements StreamTranslation {
 
   /** Reads the fields of a chunk or a whole answer besides its message. Returns the first choice, if there is one. */
   #readChoice(chunk: JsonObject): JsonObject | undefined {
-    const failure = upstreamErrorFromChatEvent(chunk);
+    const failure = readChatEventError(chunk);
     if (failure) throw failure;
     const { choices, usage } = chunk;
     if (isJsonObject(usage)) this.#usage = usage;

@@ -1,6 +1,6 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from './upstream-error.ts';
+import { readChatError } from './upstream-error.ts';
 
 /** Matches a finish reason. Some servers send an empty finish reason until the answer ends. */
 const finishReasonPattern = /"finish_reason"\s*:\s*"[^"]/;
@@ -16,6 +16,6 @@ export const chatUpstream: HttpUpstreamFormat = {
   path: '/chat/completions',
   headers: {},
   estimateInput: (request) => chatFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
   classifyEvent: classifyChatEvent,
 };

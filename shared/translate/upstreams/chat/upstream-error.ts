@@ -11,7 +11,7 @@ import { readRetryAfter, upstreamError } from '../upstream-error.ts';
  * `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
  * @param body the answer's body as text
  */
-export function upstreamErrorFromChat(
+export function readChatError(
   status: number,
   body: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -32,7 +32,7 @@ export function upstreamErrorFromChat(
  * Returns the router's error for an error event that a chat upstream sends under status 200; undefined for any other event. vLLM puts the
  * intended status in `code`.
  */
-export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
+export function readChatEventError(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
   const error = readErrorField(event);
   const code = error['code'];

@@ -1,6 +1,6 @@
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** OpenAI's embeddings, as engines and providers serve them. Errors have the form of chat completions. */
 export const embeddingsUpstream: HttpUpstreamFormat = {
@@ -9,5 +9,5 @@ export const embeddingsUpstream: HttpUpstreamFormat = {
   path: '/embeddings',
   headers: {},
   estimateInput: (request) => embeddingsFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

@@ -1,6 +1,6 @@
 import { imageEditsFormat } from '#shared/formats/image-edits/image-edits-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 import { encodeForm } from '../encode-form.ts';
 
 /** OpenAI's image edits, as OpenAI and some engines serve them. Errors have the form of chat completions. */
@@ -11,5 +11,5 @@ export const imageEditsUpstream: HttpUpstreamFormat = {
   headers: {},
   encode: encodeForm,
   estimateInput: (request) => imageEditsFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

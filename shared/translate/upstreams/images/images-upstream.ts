@@ -1,6 +1,6 @@
 import { imagesFormat } from '#shared/formats/images/images-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** OpenAI's images, as OpenAI and some engines serve them. Errors have the form of chat completions. */
 export const imagesUpstream: HttpUpstreamFormat = {
@@ -9,5 +9,5 @@ export const imagesUpstream: HttpUpstreamFormat = {
   path: '/images/generations',
   headers: {},
   estimateInput: (request) => imagesFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { unsupportedInChat } from '../../unsupported.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { createUnsupportedChatError } from '../../unsupported.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** llama.cpp's completion of code between a prefix and a suffix (its README, "POST /infill"). Its streams have no `[DONE]`. */
 export const infillUpstream: HttpUpstreamFormat = {
@@ -13,7 +13,7 @@ export const infillUpstream: HttpUpstreamFormat = {
   estimateInput,
   // Status 501 means that the model lacks the tokens that mark a prefix and a suffix.
   readError: (status, body, headers) =>
-    status === 501 ? unsupportedInChat('suffix', 'a suffix') : upstreamErrorFromChat(status, body, headers),
+    status === 501 ? createUnsupportedChatError('suffix', 'a suffix') : readChatError(status, body, headers),
   // Quotes within a text are escaped, so the pattern matches only the field itself.
   classifyEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { DocumentBlock, MessagesSource } from '#shared/formats/messages/request.ts';
-import { unsupportedInChat } from '../../unsupported.ts';
+import { createUnsupportedChatError } from '../../unsupported.ts';
 
 const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
@@ -15,7 +15,7 @@ export function toImageSource(url: string, param: string): MessagesSource {
   const match = dataUrl.exec(url);
   const mediaType = match?.[1]?.toLowerCase().replace('image/jpg', 'image/jpeg');
   if (!match || mediaType === undefined || !imageTypes.has(mediaType)) {
-    throw unsupportedInChat(param, 'an image other than JPEG, PNG, GIF or WebP, by URL or as base64');
+    throw createUnsupportedChatError(param, 'an image other than JPEG, PNG, GIF or WebP, by URL or as base64');
   }
   return { type: 'base64', media_type: mediaType, data: url.slice(match[0].length) };
 }
@@ -38,7 +38,7 @@ export function toDocumentBlock({ file_data: data, filename }: JsonObject, param
     const text = Buffer.from(data.slice(match[0].length), 'base64').toString('utf8');
     return { type: 'document', source: { type: 'text', media_type: mediaType, data: text }, ...title };
   }
-  throw unsupportedInChat(param, 'a file other than a PDF or plain text as base64');
+  throw createUnsupportedChatError(param, 'a file other than a PDF or plain text as base64');
 }
 
 export function isWebAddress(url: string): boolean {

@@ -8,7 +8,7 @@ import type { Ending, AnswerContext, StreamTranslation } from '../../translation
 import { readRefusalText, toFinishReason } from '../../vocabulary/stop-reason.ts';
 import { writeToolArguments, parseToolInput } from '../../vocabulary/tool-call.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
-import { upstreamErrorFromMessagesEvent } from './upstream-error.ts';
+import { readMessagesEventError } from './upstream-error.ts';
 
 /** A block that is being received and needs more than its text. */
 type OpenBlock =
@@ -64,7 +64,7 @@ export class MessagesReader implements StreamTranslation {
         this.#isComplete = true;
         return '';
       case 'error':
-        throw upstreamErrorFromMessagesEvent(event);
+        throw readMessagesEventError(event);
       default:
         return '';
     }
@@ -82,7 +82,7 @@ export class MessagesReader implements StreamTranslation {
    * @throws RouterError with the error that the body reports; `upstream_failed` if the body is not an answer
    */
   readWhole(body: JsonObject): Ending {
-    const failure = upstreamErrorFromMessagesEvent(body);
+    const failure = readMessagesEventError(body);
     if (failure) throw failure;
     const { content } = body;
     if (!Array.isArray(content)) {

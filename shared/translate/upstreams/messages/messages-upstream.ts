@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import type { EventKind, HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromMessages } from './upstream-error.ts';
+import { readMessagesError } from './upstream-error.ts';
 
 /** The API version for clients that send none. */
 const version = '2023-06-01';
@@ -30,7 +30,7 @@ export const messagesUpstream: HttpUpstreamFormat = {
   path: '/messages',
   headers: { 'anthropic-version': version },
   estimateInput: (request) => messagesFormat.estimateInput(request),
-  readError: upstreamErrorFromMessages,
+  readError: readMessagesError,
   classifyEvent: classifyMessagesEvent,
   count: { path: '/messages/count_tokens', read: (body) => countAnswer.safeParse(body).data?.input_tokens },
 };

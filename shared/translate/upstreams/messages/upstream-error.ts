@@ -9,7 +9,7 @@ import { toOriginalError } from './original-error.ts';
  * Returns the router's error for a `messages` upstream's error answer, `{type: "error", error: {type, message}}`.
  * @param body the answer's body as text
  */
-export function upstreamErrorFromMessages(status: number, body: string, headers: RawHeaders): RouterError {
+export function readMessagesError(status: number, body: string, headers: RawHeaders): RouterError {
   const parsed = parseUpstreamJson(body);
   const error = upstreamError({
     status,
@@ -23,7 +23,7 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
  * Returns the router's error for an error event that a `messages` upstream sends under status 200; undefined for any other event. The
  * error's type determines the status.
  */
-export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {
+export function readMessagesEventError(event: JsonObject): RouterError | undefined {
   if (event['type'] !== 'error') return undefined;
   const { error } = event;
   const status = toStatus(isJsonObject(error) ? error['type'] : undefined);

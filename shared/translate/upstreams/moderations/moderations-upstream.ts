@@ -1,6 +1,6 @@
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** OpenAI's moderations, as OpenAI and Mistral serve them. Errors have the form of chat completions. */
 export const moderationsUpstream: HttpUpstreamFormat = {
@@ -9,5 +9,5 @@ export const moderationsUpstream: HttpUpstreamFormat = {
   path: '/moderations',
   headers: {},
   estimateInput: (request) => moderationsFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

@@ -1,6 +1,6 @@
 import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** Document ranking, as Cohere, Jina, vLLM, SGLang and llama.cpp serve it. */
 export const rerankUpstream: HttpUpstreamFormat = {
@@ -9,5 +9,5 @@ export const rerankUpstream: HttpUpstreamFormat = {
   path: '/rerank',
   headers: {},
   estimateInput: (request) => rerankFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

@@ -17,7 +17,7 @@ import {
   readTexts,
   readThinkingText,
 } from './item-pieces.ts';
-import { readFailure, upstreamErrorFromResponse } from './upstream-error.ts';
+import { readFailure, readResponseError } from './upstream-error.ts';
 
 /** The official SDKs accept indexes from 0 to 127. */
 const maxCalls = 128;
@@ -118,7 +118,7 @@ export class ResponsesReader implements StreamTranslation {
       case 'response.failed':
         throw readFailure({ ...toObject(event['response']), status: 'failed' });
       case 'error':
-        throw upstreamErrorFromResponse(event);
+        throw readResponseError(event);
       default:
         return '';
     }

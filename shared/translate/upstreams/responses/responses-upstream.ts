@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 import { endsStream, readEventType } from './event-type.ts';
 
 const countAnswer = z.looseObject({ input_tokens: z.number().int().nonnegative() });
@@ -30,7 +30,7 @@ export const responsesUpstream: HttpUpstreamFormat = {
   path: '/responses',
   headers: {},
   estimateInput: (request) => responsesFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
   classifyEvent: (data) => (endsStream(readEventType(data)) ? 'last' : 'answer'),
   count: {
     path: '/responses/input_tokens',

@@ -9,7 +9,7 @@ import { upstreamError } from '../upstream-error.ts';
  * Returns the router's error for a failed response or an `error` event. Both come under status 200. The error's code determines the status.
  * An `error` event has its fields at the top level; some servers nest them in `error`.
  */
-export function upstreamErrorFromResponse(event: JsonObject): RouterError {
+export function readResponseError(event: JsonObject): RouterError {
   const error = isJsonObject(event['error']) ? event['error'] : event;
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
@@ -21,7 +21,7 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
 export function readFailure(response: Json | undefined): RouterError | undefined {
   const { status, error } = isJsonObject(response) ? response : {};
   if (status !== 'failed' && status !== 'cancelled' && !(status === undefined && isJsonObject(error))) return undefined;
-  if (isJsonObject(error)) return upstreamErrorFromResponse(error);
+  if (isJsonObject(error)) return readResponseError(error);
   return new RouterError('upstream_failed', 'The upstream did not finish its answer.');
 }
 

@@ -1,6 +1,6 @@
 import { speechFormat } from '#shared/formats/speech/speech-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 
 /** OpenAI's speech, as OpenAI and some engines serve it. Errors have the form of chat completions. */
 export const speechUpstream: HttpUpstreamFormat = {
@@ -9,5 +9,5 @@ export const speechUpstream: HttpUpstreamFormat = {
   path: '/audio/speech',
   headers: {},
   estimateInput: (request) => speechFormat.estimateInput(request),
-  readError: upstreamErrorFromChat,
+  readError: readChatError,
 };

@@ -1,7 +1,7 @@
 import type { ModelOperation } from '#shared/core/operation.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
-import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { readChatError } from '../chat/upstream-error.ts';
 import { encodeForm } from '../encode-form.ts';
 
 /** Creates the upstream format for an operation of OpenAI that turns speech into text. Errors have the form of chat completions. */
@@ -16,6 +16,6 @@ export function createSoundUpstream(
     headers: {},
     encode: encodeForm,
     estimateInput,
-    readError: upstreamErrorFromChat,
+    readError: readChatError,
   };
 }

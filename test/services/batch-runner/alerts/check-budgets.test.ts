@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import { identityOfService } from '#shared/accounts/token-issuers/service-identity.ts';
+import { createServiceIdentity } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { ServiceAccount } from '#shared/accounts/token-issuers/token-issuer.ts';
 import { createBudgetCheck } from '#services/batch-runner/alerts/check-budgets.ts';
 import { made } from '../../../helpers/accounts/made.ts';
@@ -110,7 +110,7 @@ describe('the use of a budget', () => {
     const { look, services, spend, sent } = await open();
     const account: ServiceAccount = { name: 'ci', class: 'low', limits: { costPerMonth: 10 } };
     services.push(account, account, { name: 'unlimited', class: 'low', limits: {} });
-    for (const party of identityOfService(account).limits) await spend(party, { cost: 6 * dollar });
+    for (const party of createServiceIdentity(account).limits) await spend(party, { cost: 6 * dollar });
     await look()();
     const data = { id: 'service:ci', kind: 'key', name: 'ci', budget: 'costPerMonth', used: 6, percent: 50 };
     expect(await sent()).toMatchObject([{ data }]);

@@ -4,7 +4,7 @@ import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { createEndingJob, createSliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
@@ -129,7 +129,7 @@ describe('the files of a batch', () => {
     const halfAway: BatchDependencies['files'] = {
       receive: (...args) => {
         received += 1;
-        return received === 2 ? Promise.reject(storeUnavailable('away')) : files.receive(...args);
+        return received === 2 ? Promise.reject(createStoreUnavailableError('away')) : files.receive(...args);
       },
       delete: (...args) => files.delete(...args),
       removeReleased: (...args) => files.removeReleased(...args),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeResult } from '#services/batch-runner/lines/store-result.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Files } from '#shared/files/files.ts';
 import { noUse, openRunningBatch } from '../../../helpers/batches/open-batch.ts';
@@ -63,7 +63,7 @@ it('a large result waits while the store is away, and is refused at once when th
   let calls = 0;
   const away: Files['receive'] = (...args) => {
     calls += 1;
-    return calls === 1 ? Promise.reject(storeUnavailable('away')) : files.receive(...args);
+    return calls === 1 ? Promise.reject(createStoreUnavailableError('away')) : files.receive(...args);
   };
   const { result, discard } = await store(line('a', 100_000), { receive: away });
   expect([calls, result.part?.bytes]).toEqual([2, line('a', 100_000).length + 1]);

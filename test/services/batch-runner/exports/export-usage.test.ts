@@ -3,7 +3,7 @@ import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
@@ -100,7 +100,7 @@ describe('the usage of a day', () => {
 
   it('leaves no file when the ledger cannot count the requests', async () => {
     const { parts, listed } = await open([record(today - dayMs)]);
-    vi.spyOn(parts.usage, 'readReport').mockRejectedValueOnce(storeUnavailable('away'));
+    vi.spyOn(parts.usage, 'readReport').mockRejectedValueOnce(createStoreUnavailableError('away'));
     await expect(exportUsage(parts, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await listed()).toEqual([]);
     await exportUsage(parts, today + 3_600_000);

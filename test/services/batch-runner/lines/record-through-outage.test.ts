@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recordThroughOutage } from '#services/batch-runner/lines/record-through-outage.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { openRunningBatch } from '../../../helpers/batches/open-batch.ts';
 
 const use = { promptTokens: 1, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0, cost: 3 };
@@ -25,7 +25,7 @@ describe('a result whose recording fails with the connection', () => {
     const losing = async (): Promise<boolean> => {
       const isFirst = await record();
       calls += 1;
-      if (calls === 1) throw storeUnavailable('the answer was lost');
+      if (calls === 1) throw createStoreUnavailableError('the answer was lost');
       return isFirst;
     };
     expect(await recordThroughOutage(losing, stopping)).toBe(true);
@@ -41,7 +41,7 @@ describe('a result whose recording fails with the connection', () => {
       calls += 1;
       if (calls > 1) return record();
       expect(await other()).toBe(true);
-      throw storeUnavailable('the call was lost');
+      throw createStoreUnavailableError('the call was lost');
     };
     expect(await recordThroughOutage(losing, stopping)).toBe(false);
     expect(await found()).toMatchObject({ succeeded: 1, completionTokens: 2, cost: 3 });

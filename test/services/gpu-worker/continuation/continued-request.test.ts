@@ -7,7 +7,7 @@ import {
   lowerOutputLimits,
   removeFromLastMessage,
 } from '#services/gpu-worker/continuation/continued-request.ts';
-import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import { selectEngine } from '#services/gpu-worker/engines/engine-of.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
 
 const user = { role: 'user', content: 'Hi' };
@@ -30,7 +30,7 @@ describe('a request whose answer is continued', () => {
     ['sglang', { continue_final_message: true, add_generation_prompt: false }],
     ['llama-cpp', {}],
   ])('has the fields with which %s continues it, and is the original one without them', (kind, fields) => {
-    const engine = engineOf(kind);
+    const engine = selectEngine(kind);
     const request = { messages: [user], max_tokens: 9, stream: true };
     const begun = engine.adapt(appendToLastMessage(request, 'Hel'), model);
     expect(begun).toEqual({ ...request, ...fields, messages: [user, { role: 'assistant', content: 'Hel' }] });
@@ -38,7 +38,7 @@ describe('a request whose answer is continued', () => {
   });
 
   it.each<EngineKind>(['ollama', 'lm-studio', 'openai'])('is not sent to %s', (kind) => {
-    expect(engineOf(kind).continuation).toBeUndefined();
+    expect(selectEngine(kind).continuation).toBeUndefined();
   });
 
   it('has a prompt that ends with the beginning of the text', () => {

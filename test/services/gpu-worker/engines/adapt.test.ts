@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import { selectEngine } from '#services/gpu-worker/engines/engine-of.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 
@@ -10,7 +10,7 @@ const tool = (name: string): JsonObject => ({ type: 'function', function: { name
 const named = { type: 'function', function: { name: 'b' } };
 
 function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id = 'some-model'): JsonObject {
-  return engineOf(kind).adapt({ model: id, messages: [], ...request }, { id, capabilities });
+  return selectEngine(kind).adapt({ model: id, messages: [], ...request }, { id, capabilities });
 }
 
 /** Returns the fields of a request that switch thinking on or off. */

@@ -4,11 +4,11 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
-import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import { selectEngine } from '#services/gpu-worker/engines/engine-of.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { connectEngine, runJob } from '../../../helpers/broker/run-job.ts';
-import { operationsOf } from '#shared/core/operation.ts';
+import { listOperations } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
 import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
@@ -102,7 +102,7 @@ async function replay(folder: string): Promise<ReplayEngine> {
 }
 
 describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer }) => {
-  const engine = engineOf(kind);
+  const engine = selectEngine(kind);
 
   it(`is detected as ${kind}`, async () => {
     expect(await detectEngine(connectEngine(await replay(folder)))).toBe(kind);
@@ -127,10 +127,10 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
 
 it.each(['ollama', 'lm-studio'] as const)('a model that %s unloads keeps its context window', async (kind) => {
   const http = connectEngine(await replay(kind));
-  const { models } = await engineOf(kind).discover(http, []);
+  const { models } = await selectEngine(kind).discover(http, []);
   const unloaded = models.find((model) => model.contextWindow === undefined);
   const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
-  expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
+  expect((await selectEngine(kind).discover(http, before)).models).toEqual(before);
 });
 
 describe('the input tokens of a request', () => {
@@ -154,7 +154,7 @@ describe('the input tokens of a request', () => {
 
   async function count(kind: EngineKind, body: JsonObject): Promise<number> {
     const server = await replay(kind);
-    const engine = engineOf(kind);
+    const engine = selectEngine(kind);
     const job = { body, operation: 'count_tokens', format: 'messages' } as const;
     const { pieces, end } = await runJob({ engine, url: server.url }, job);
     expect(end.usage.promptTokens).toBe(0);
@@ -166,7 +166,7 @@ it('the demo engine counts like vLLM and sees images', async () => {
   const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
   const http = connectEngine(stopAfterTest(await startDemoEngine(settings, () => undefined)));
   expect(await detectEngine(http)).toBe('vllm');
-  const { models } = await engineOf('vllm').discover(http, []);
+  const { models } = await selectEngine('vllm').discover(http, []);
   const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
   const capabilities: unknown = expect.arrayContaining(['vision', 'tools']);
   expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
@@ -196,8 +196,8 @@ it.each<[string, Record<string, [number, string]>, string[]]>([
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
   const http = connectEngine(stopAfterTest(engine));
-  const { models } = await engineOf('vllm').discover(http, []);
-  expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
+  const { models } = await selectEngine('vllm').discover(http, []);
+  expect(models.map((model) => [model.id, listOperations(model)])).toEqual([['m', operations]]);
   expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
 });
 
@@ -208,14 +208,14 @@ it.each([
   ['ollama', 'To nobody', 'upstream_failed', '404'],
 ] as const)('the refusal of the engine %s becomes an error: %s → %s', async (kind, text, code, message) => {
   const body = { messages: [{ role: 'user', content: text }] };
-  await expect(runJob({ engine: engineOf(kind), url: (await replay(kind)).url }, { body })).rejects.toEqual(
+  await expect(runJob({ engine: selectEngine(kind), url: (await replay(kind)).url }, { body })).rejects.toEqual(
     errorWith(code, { message: expect.stringContaining(message) }),
   );
 });
 
 it.each(['vllm', 'ollama'] as const)('parallel tool calls of %s have one index each', async (kind) => {
   const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
-  const { pieces, end } = await runJob({ engine: engineOf(kind), url: (await replay(kind)).url }, { body });
+  const { pieces, end } = await runJob({ engine: selectEngine(kind), url: (await replay(kind)).url }, { body });
   expect(end.finishReason).toBe('tool_calls');
   const { calls } = assembleCompletion(pieces.join(''));
   expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);

@@ -9,7 +9,7 @@ import { createContext } from '#services/ingress/http/request-context.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { Files } from '#shared/files/files.ts';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
@@ -43,7 +43,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
       find: (...args) => batches.find(...args),
     },
     limits,
-    knownRefusal: (parties) => limits.findKnownRefusal(parties),
+    findKnownRefusal: (parties) => limits.findKnownRefusal(parties),
     files,
     formats: clientFormats,
     readBody: () => Promise.reject(new Error('unused')),
@@ -91,7 +91,7 @@ it('a batch whose requests come inline is refused before its requests arrive whe
 });
 
 it('a batch whose requests come inline leaves no input when the store did not create it', async () => {
-  const { create, inputs } = await open(() => Promise.reject(storeUnavailable('away')));
+  const { create, inputs } = await open(() => Promise.reject(createStoreUnavailableError('away')));
   expect(await create()).toBe('store_unavailable');
   expect(await inputs()).toBe(0);
 });
@@ -99,7 +99,7 @@ it('a batch whose requests come inline leaves no input when the store did not cr
 it('a batch whose requests come inline is created, and keeps its input, when only the answer of the store was lost', async () => {
   const { create, inputs, batches } = await open(async (create) => {
     await create();
-    throw storeUnavailable('no answer');
+    throw createStoreUnavailableError('no answer');
   });
   expect(await create()).toBe('batch_1');
   expect(await batches.countAllOpen()).toBe(1);

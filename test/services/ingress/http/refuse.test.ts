@@ -2,7 +2,7 @@ import express from 'express';
 import { describe, expect, it } from 'vitest';
 import { createErrorHandler } from '#services/ingress/http/answer-error.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
-import { contextOf } from '#services/ingress/http/request-context.ts';
+import { getRequestContext } from '#services/ingress/http/request-context.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
@@ -23,7 +23,7 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
     if (stream !== undefined) {
       const unreadOutputs = new UnreadOutputs(1_000_000);
       const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unreadOutputs, memory: noMemory };
-      contextOf(response).reply = new ClientReply(response, reply);
+      getRequestContext(response).reply = new ClientReply(response, reply);
     }
     throw new RouterError(code, 'Why.');
   });

@@ -5,7 +5,7 @@ import type { RecordingOutcome } from '#services/ingress/recording/lost-recordin
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { until } from '../../../helpers/until.ts';
 import { identityOf } from '../../../helpers/serving/serving-parts.ts';
@@ -113,7 +113,7 @@ describe('a recorded request', () => {
   it('is counted in a log line a minute about lost ones, without a stack', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const away = { failWith: storeUnavailable(new Error('away')) };
+    const away = { failWith: createStoreUnavailableError(new Error('away')) };
     const { record, warnings, recorder } = await recording((_, response) => void response.end('fine'), away);
     const [first, minute, rest] = [1, 20, 3].map((lost) => ({ lost, reason: 'redis: away' }));
     await record(21);

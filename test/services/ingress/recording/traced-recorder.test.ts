@@ -5,7 +5,7 @@ import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/recorded-traces.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
-import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
@@ -81,7 +81,10 @@ describe.concurrent('the span of a recorded request', () => {
   });
 
   it('has no messages unless the store confirms that the key still exists', async ({ expect }) => {
-    const { outcomes, asked } = await recordedIn(() => Promise.reject(storeUnavailable('away')), 'a'.repeat(32));
+    const { outcomes, asked } = await recordedIn(
+      () => Promise.reject(createStoreUnavailableError('away')),
+      'a'.repeat(32),
+    );
     expect({ outcomes, asked }).toEqual({ outcomes: ['lost'], asked: undefined });
   });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { isRedisAddress, redisHosts, redisOptions } from '#shared/accounts/redis/redis-options.ts';
+import { isRedisAddress, listRedisHosts, buildRedisOptions } from '#shared/accounts/redis/redis-options.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { startRedisProgram } from '../../../helpers/servers/start-redis-program.ts';
@@ -10,15 +10,15 @@ import { until } from '../../../helpers/until.ts';
 
 it('an address of Redis names host, port, user, password and database', () => {
   const options = { host: 'redis', port: 6380, username: 'joe', password: 's@cret', db: 2 };
-  expect(redisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toMatchObject(options);
+  expect(buildRedisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toMatchObject(options);
 });
 
 it('an address of Redis names the sentinels that know the primary', () => {
   const url = 'redis+sentinel://:pw@one:26379,two/rtr/1?sentinel-password=sp';
   const sentinels = ['one', 'two'].map((host) => ({ host, port: 26_379 }));
   const options = { sentinels, name: 'rtr', password: 'pw', sentinelPassword: 'sp', db: 1 };
-  expect(redisOptions(url, undefined)).toMatchObject(options);
-  expect(redisHosts(url)).toBe('one:26379,two');
+  expect(buildRedisOptions(url, undefined)).toMatchObject(options);
+  expect(listRedisHosts(url)).toBe('one:26379,two');
 });
 
 const others = ['redis+sentinel://one', 'redis+sentinel:///name', 'redis+sentinel://one:x/name', 'sentinel://one/name'];

@@ -2,7 +2,7 @@ import { PermissionViolationError, connect, type NatsConnection } from '@nats-io
 import { expect, it } from 'vitest';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { createSubjects, subjectWithoutNumber } from '#shared/broker/contract/subjects.ts';
+import { createSubjects, formatUnnumberedSubject } from '#shared/broker/contract/subjects.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { until } from '../../../helpers/until.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
@@ -178,7 +178,7 @@ function neededByWorker(tier: Tier, process: string): Attempt[] {
     pub('heartbeat', subjects.heartbeat(own)),
     pub('ask for its lanes', subjects.lanes(own)),
     pub('reply', `${subjects.reply('in', 'grant')}.d.0`),
-    pub('reply with the number beside the subject', subjectWithoutNumber(subjects.reply('in', 'grant'), 'd')),
+    pub('reply with the number beside the subject', formatUnnumberedSubject(subjects.reply('in', 'grant'), 'd')),
     sub('be answered', `${subjects.inbox(own)}.>`),
     sub('receive cancels', subjects.cancel(own)),
     sub('receive retransmit requests', subjects.retransmit(own)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
-import { parseCredential, withOwnUser } from '#shared/broker/connection/credential.ts';
+import { parseCredential, signOwnUser } from '#shared/broker/connection/credential.ts';
 import { isTicketAckSubject } from '#shared/broker/contract/ack.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 
@@ -27,12 +27,12 @@ describe('a credential', () => {
     expect(text).not.toContain('USER NKEY SEED');
     const shared = parseCredential(text);
     expect(shared).toMatchObject({ role: 'gpu', name: 'gpu', prefix: 'mine', isSigningKey: true, ca: certificate });
-    const [one, other] = [await withOwnUser(shared), await withOwnUser(shared)];
+    const [one, other] = [await signOwnUser(shared), await signOwnUser(shared)];
     expect(one).toMatchObject({ role: 'gpu', name: 'gpu', prefix: 'mine', isSigningKey: false, ca: certificate });
     expect(one.userKey).toMatch(/^U/);
     expect(one.userKey).not.toBe(other.userKey);
     expect(Buffer.from(one.seed).toString()).toMatch(/^SU/);
-    expect(await withOwnUser(one)).toBe(one);
+    expect(await signOwnUser(one)).toBe(one);
   });
 
   it('is refused without being quoted if it is invalid, damaged, or not of this router', async () => {

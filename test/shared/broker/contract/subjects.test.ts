@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  consumerName,
+  formatConsumerName,
   createSubjects,
   parseGrantToken,
-  subjectWithoutNumber,
+  formatUnnumberedSubject,
   parseFrameAddress,
 } from '#shared/broker/contract/subjects.ts';
 import { parseWorkerAddress, formatWorkerId } from '#shared/broker/contract/worker-address.ts';
@@ -15,7 +15,7 @@ describe('subjects', () => {
     const lane = { tier: 'gpu', pool: 'vllm-1', class: 'high' } as const;
     expect(subjects.jobs(lane)).toBe('rtr.jobs.gpu.vllm-1.high');
     expect(subjects.stream('gpu')).toBe('rtr_JOBS_gpu');
-    expect(consumerName(lane)).toBe('vllm-1_high');
+    expect(formatConsumerName(lane)).toBe('vllm-1_high');
   });
 
   it('give grant, kind and number of a frame, whether the number is in the subject or outside', () => {
@@ -27,7 +27,7 @@ describe('subjects', () => {
       );
     const frame = { grant: 'secret', kind: 'd', seq: 17 };
     expect(parse(`${reply}.d.17`)).toEqual(frame);
-    expect(parse(subjectWithoutNumber(reply, 'd'), '17')).toEqual(frame);
+    expect(parse(formatUnnumberedSubject(reply, 'd'), '17')).toEqual(frame);
     // A keep-alive is answered; the frame that cannot exist has a number below all others.
     expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.p.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
     expect(parse(`${reply}.x.-1`)).toEqual({ ...frame, kind: 'x', seq: -1 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { createMessagesErrorAnswer, writeMessagesErrorEvent } from '#shared/formats/messages/error.ts';
-import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
-import { modelNotFoundError } from '#shared/serving/resolve-model.ts';
+import { createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
+import { createModelNotFoundError } from '#shared/serving/resolve-model.ts';
 
 describe("the messages format's errors", () => {
   it('have the request id, and status 529 for overload', () => {
@@ -27,10 +27,10 @@ describe("the messages format's errors", () => {
       'prompt is too long: 250 tokens > 200 maximum (capability_rejected: prompt_too_long)',
     ],
     [
-      unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
+      createUnsupportedMessagesError('messages.0.content.0.type', 'images', 'image_block'),
       'messages.0.content.0.type: the model that serves this request cannot take images (capability_rejected: image_block)',
     ],
-    [modelNotFoundError('gpt-x'), 'model: gpt-x'],
+    [createModelNotFoundError('gpt-x'), 'model: gpt-x'],
     [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],
     [new RouterError('invalid_api_key', 'Incorrect API key.', { param: 'authorization' }), 'Invalid bearer token'],
   ])('have the text that clients parse: %s', (error, text) => {

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { writeChatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
-import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
-import { modelNotFoundError } from '#shared/serving/resolve-model.ts';
+import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
+import { createModelNotFoundError } from '#shared/serving/resolve-model.ts';
 
 describe("errors of OpenAI's API", () => {
   it('have all four keys', () => {
     const message = "You didn't provide an API key.";
-    expect(openaiErrorAnswer(new RouterError('missing_key', message))).toEqual({
+    expect(createOpenaiErrorAnswer(new RouterError('missing_key', message))).toEqual({
       status: 401,
       headers: { 'x-should-retry': 'false' },
       body: { error: { message, type: 'invalid_request_error', param: null, code: null } },
     });
     const unknown = { param: 'model', code: 'model_not_found' };
-    expect(openaiErrorAnswer(modelNotFoundError('nope')).body.error).toMatchObject(unknown);
+    expect(createOpenaiErrorAnswer(createModelNotFoundError('nope')).body.error).toMatchObject(unknown);
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe("errors of OpenAI's API", () => {
     [Number.NaN, '1'],
     [undefined, '2'],
   ])('report a retry after %s s as %s', (retryAfter, header) => {
-    const { status, headers } = openaiErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
+    const { status, headers } = createOpenaiErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
     expect(status).toBe(503);
     expect(headers).toEqual({ 'x-should-retry': 'true', 'retry-after': header });
   });
@@ -33,7 +33,7 @@ describe("errors of OpenAI's API", () => {
     [Number.NaN, {}],
     [undefined, {}],
   ])('report that a budget begins again in %s s, without a retry', (retryAfter, headers) => {
-    const answer = openaiErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
+    const answer = createOpenaiErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
     expect(answer).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
     expect(answer.headers).toEqual({ 'x-should-retry': 'false', ...headers });
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
-import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
+import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { HostedLoop, type HostedLoopParts } from '#shared/serving/hosted/hosted-loop.ts';
 import { TurnSink } from '#shared/serving/hosted/turn-sink.ts';
@@ -94,7 +94,7 @@ it.each([
     };
     const { failures } = await run({ answer, stream: false, serve });
     const refusal = { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } };
-    expect(failures.map(openaiErrorAnswer)).toMatchObject([refusal]);
+    expect(failures.map(createOpenaiErrorAnswer)).toMatchObject([refusal]);
   },
 );
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { createChatErrorAnswer } from '#shared/formats/chat/error.ts';
 import { toFailedResponseError } from '#shared/formats/responses/to-failed-response-error.ts';
 import { readWait } from '#shared/translate/upstreams/limit-texts.ts';
-import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
-import { upstreamErrorFromMessages } from '#shared/translate/upstreams/messages/upstream-error.ts';
-import { upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
+import { readChatError } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { readMessagesError } from '#shared/translate/upstreams/messages/upstream-error.ts';
+import { readResponseError } from '#shared/translate/upstreams/responses/upstream-error.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 
 const now = Date.parse('2026-11-29T16:58:30Z');
@@ -80,10 +80,10 @@ describe('the refusal of an account whose allowance is used up', () => {
     const { resets_in_seconds: _, ...rest } = error;
     const at = { ...rest, resets_at: Math.floor(Date.now() / 1000) + 7200 };
     for (const read of [
-      upstreamErrorFromChat(429, JSON.stringify({ error }), {}),
-      upstreamErrorFromChat(429, JSON.stringify({ error: at }), {}),
-      upstreamErrorFromResponse({ type: 'error', error }),
-      upstreamErrorFromResponse({ type: 'error', error: at }),
+      readChatError(429, JSON.stringify({ error }), {}),
+      readChatError(429, JSON.stringify({ error: at }), {}),
+      readResponseError({ type: 'error', error }),
+      readResponseError({ type: 'error', error: at }),
     ]) {
       expect(read).toMatchObject({ code: 'rate_limit_exceeded', message: 'The usage limit has been reached' });
       expect(read.retryAfter).toBeGreaterThan(7190);
@@ -93,7 +93,7 @@ describe('the refusal of an account whose allowance is used up', () => {
 
   it('is not a fault of the request, though Anthropic sends status 400', () => {
     const of = (message: string) =>
-      upstreamErrorFromMessages(400, JSON.stringify({ error: { type: 'invalid_request_error', message } }), {});
+      readMessagesError(400, JSON.stringify({ error: { type: 'invalid_request_error', message } }), {});
     const day = new Date(Date.now() + 48 * hour * 1000).toISOString().slice(0, 10);
     const refusal = of(`${spent} on ${day} at 00:00 UTC.`);
     expect(refusal).toMatchObject({ code: 'rate_limit_exceeded', movable: true });

@@ -3,14 +3,11 @@ import { decodeError, encodeError } from '#shared/broker/contract/frame.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { createChatErrorAnswer } from '#shared/formats/chat/error.ts';
-import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
-import { upstreamErrorFromChat, upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
-import { upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
+import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
+import { readChatError, readChatEventError } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { readResponseError } from '#shared/translate/upstreams/responses/upstream-error.ts';
 import { createMessagesErrorAnswer } from '#shared/formats/messages/error.ts';
-import {
-  upstreamErrorFromMessages,
-  upstreamErrorFromMessagesEvent,
-} from '#shared/translate/upstreams/messages/upstream-error.ts';
+import { readMessagesError, readMessagesEventError } from '#shared/translate/upstreams/messages/upstream-error.ts';
 
 const chat = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } });
 
@@ -34,20 +31,20 @@ describe('an error of an upstream', () => {
   ])('with status %i becomes %s in both formats', (status, code, known) => {
     const other = JSON.stringify({ type: 'error', error: { message: 'because' } });
     for (const body of ['', '<html>', '{}', chat('because'), other]) {
-      const errors = [upstreamErrorFromChat(status, body, {}), upstreamErrorFromMessages(status, body, {})];
+      const errors = [readChatError(status, body, {}), readMessagesError(status, body, {})];
       for (const error of errors) {
         expect(error.code).toBe(code);
-        expect(openaiErrorAnswer(error).status).toBe(known);
+        expect(createOpenaiErrorAnswer(error).status).toBe(known);
       }
     }
   });
 
   it('reports the mistake of the client, but no internal failure', () => {
-    expect(upstreamErrorFromChat(400, chat('unknown field x'), {}).message).toBe('unknown field x');
-    expect(upstreamErrorFromChat(422, JSON.stringify({ error: 'bad x' }), {}).message).toBe('bad x');
-    expect(upstreamErrorFromChat(400, JSON.stringify({ object: 'error', message: 'old' }), {}).message).toBe('old');
-    expect(upstreamErrorFromChat(500, chat('/srv/models/secret failed'), {}).message).not.toContain('secret');
-    const unknown = upstreamErrorFromChat(401, chat('Incorrect API key provided: sk-secret'), {});
+    expect(readChatError(400, chat('unknown field x'), {}).message).toBe('unknown field x');
+    expect(readChatError(422, JSON.stringify({ error: 'bad x' }), {}).message).toBe('bad x');
+    expect(readChatError(400, JSON.stringify({ object: 'error', message: 'old' }), {}).message).toBe('old');
+    expect(readChatError(500, chat('/srv/models/secret failed'), {}).message).not.toContain('secret');
+    const unknown = readChatError(401, chat('Incorrect API key provided: sk-secret'), {});
     expect(unknown.cause).toBeUndefined();
     expect(unknown.message).not.toContain('secret');
   });
@@ -58,22 +55,22 @@ describe('an error of an upstream', () => {
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
     ];
     const limited = [{ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } }];
-    const error = upstreamErrorFromChat(429, JSON.stringify(limited), {});
+    const error = readChatError(429, JSON.stringify(limited), {});
     expect(error).toMatchObject({ code: 'rate_limit_exceeded', retryAfter: 34.07 });
     const refused = [{ error: { code: 400, message: 'Unknown name "x"', status: 'INVALID_ARGUMENT' } }];
-    expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
+    expect(readChatError(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
   });
 
   it('names the field that a chat upstream names', () => {
     const refused = chat('no such tool', { param: 'tool_choice' });
-    expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
-    expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
+    expect(readChatError(400, refused, {}).param).toBe('tool_choice');
+    expect(readChatError(400, chat('no', { param: null }), {}).param).toBeUndefined();
   });
 
   it('about an output limit above the model’s own has the text from which clients lower the limit', () => {
     const said =
       'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
-    expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
+    expect(readChatError(400, chat(said), {})).toMatchObject({
       code: 'invalid_request',
       message: 'max_tokens: 32000 > 16384, which is the maximum allowed number of output tokens for this model',
       param: 'max_tokens',
@@ -82,13 +79,13 @@ describe('an error of an upstream', () => {
 
   it('about exhausted credit does not become a rate limit', () => {
     const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
-    expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
+    expect(readChatError(429, empty, {}).code).toBe('upstream_failed');
   });
 
   it('keeps the seconds to wait', () => {
-    expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
-    expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);
-    const limited = (headers: Record<string, string>) => upstreamErrorFromChat(429, '', headers).retryAfter;
+    expect(readChatError(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
+    expect(readMessagesError(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);
+    const limited = (headers: Record<string, string>) => readChatError(429, '', headers).retryAfter;
     expect(limited({ 'retry-after-ms': '1500', 'retry-after': '2' })).toBe(1.5);
     const [date, later] = ['Fri, 31 Dec 2027 23:59:29 GMT', 'Fri, 31 Dec 2027 23:59:59 GMT'];
     expect(limited({ 'retry-after': later, date })).toBe(30);
@@ -98,7 +95,7 @@ describe('an error of an upstream', () => {
     expect(soon).toBeLessThanOrEqual(20);
     for (const unknown of ['soon', '-3', '1 minute']) expect(limited({ 'retry-after': unknown })).toBeUndefined();
     const limitedBody = JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'm' } });
-    const passed = upstreamErrorFromMessages(429, limitedBody, { 'retry-after': later, date });
+    const passed = readMessagesError(429, limitedBody, { 'retry-after': later, date });
     expect(createMessagesErrorAnswer(passed, 'r').headers).toMatchObject({ 'retry-after': '30' });
   });
 
@@ -117,20 +114,20 @@ describe('an error of an upstream', () => {
     ['llama.cpp', 500, 'Failed to load image or audio file: failed to decode image bytes', undefined],
     ['SGLang', 500, 'cannot identify image file <_io.BytesIO object at 0x7f>', undefined],
   ])('of %s, %i, about input that the model cannot take is a fault of the request', (_, status, said, missing) => {
-    const error = upstreamErrorFromChat(status, chat(said), {});
+    const error = readChatError(status, chat(said), {});
     expect(error).toMatchObject({ code: 'invalid_request', message: said });
     expect(error.details?.['capability']).toBe(missing);
-    expect(openaiErrorAnswer(error)).toMatchObject({ status: 400, headers: { 'x-should-retry': 'false' } });
+    expect(createOpenaiErrorAnswer(error)).toMatchObject({ status: 400, headers: { 'x-should-retry': 'false' } });
   });
 
   it('about a model that is no longer loaded is no fault of the request, which another worker may serve', () => {
     const body = chat('model is not loaded', { code: 400, type: 'invalid_request_error' });
-    expect(upstreamErrorFromChat(400, body, {})).toMatchObject({ code: 'upstream_failed', movable: true });
+    expect(readChatError(400, body, {})).toMatchObject({ code: 'upstream_failed', movable: true });
   });
 
   it('in a stream names the field that is wrong', () => {
     const error = { message: 'This field must be positive.', code: 400, param: 'temperature' };
-    expect(upstreamErrorFromChatEvent({ error })).toMatchObject({ code: 'invalid_request', param: 'temperature' });
+    expect(readChatEventError({ error })).toMatchObject({ code: 'invalid_request', param: 'temperature' });
   });
 
   const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
@@ -211,21 +208,21 @@ describe('an error of an upstream', () => {
   );
   it.each(overflowCases)('about an exceeded context is recognized: %s', (_, text, message, more) => {
     const body = chat(message, more);
-    for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
+    for (const error of [readChatError(400, body, {}), readMessagesError(400, body, {})]) {
       const ofChat = createChatErrorAnswer(error).body.error;
       expect(ofChat).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
       expect(ofChat.message).toContain('reduce the length of the messages');
-      const { message: other, ...elsewhere } = openaiErrorAnswer(error).body.error;
+      const { message: other, ...elsewhere } = createOpenaiErrorAnswer(error).body.error;
       expect(elsewhere).toMatchObject({ param: null, code: 'context_length_exceeded' });
       expect(other).not.toContain('messages');
     }
-    expect(createMessagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
+    expect(createMessagesErrorAnswer(readChatError(400, body, {}), 'r').body.error.message).toBe(text);
   });
 
   it('of a messages upstream keeps its status, wording and details for messages clients, and whole seconds', () => {
     const error = { type: 'rate_limit_error', message: 'It resets soon.', details: { error_visibility: 'user' } };
     const body = { type: 'error', error, request_id: 'req_theirs' };
-    const read = upstreamErrorFromMessages(429, JSON.stringify(body), {
+    const read = readMessagesError(429, JSON.stringify(body), {
       'retry-after': '93.2',
       'x-should-retry': 'true',
       'anthropic-ratelimit-unified-reset': '1763000000',
@@ -237,7 +234,7 @@ describe('an error of an upstream', () => {
       headers: { 'retry-after': '94', 'x-should-retry': 'true', 'anthropic-ratelimit-unified-reset': '1763000000' },
       body: { type: 'error', error, request_id: 'r' },
     });
-    expect(openaiErrorAnswer(read).body.error.message).not.toContain('resets');
+    expect(createOpenaiErrorAnswer(read).body.error.message).not.toContain('resets');
   });
 
   it.each([
@@ -247,8 +244,8 @@ describe('an error of an upstream', () => {
     ['that is longer than 16 KiB', 500, { type: 'api_error', message: 'x'.repeat(17_000) }],
   ])('of a messages upstream does not pass unchanged if it is an error %s', (_, status, error) => {
     const body = { type: 'error', error };
-    const inAnswer = () => upstreamErrorFromMessages(status, JSON.stringify(body), {});
-    const read = status === 200 ? upstreamErrorFromMessagesEvent(body) : inAnswer();
+    const inAnswer = () => readMessagesError(status, JSON.stringify(body), {});
+    const read = status === 200 ? readMessagesEventError(body) : inAnswer();
     expect(read).toMatchObject({ code: 'upstream_failed', original: undefined });
   });
 
@@ -258,19 +255,19 @@ describe('an error of an upstream', () => {
     ['llama.cpp', chat('image input is not supported - hint: provide the mmproj'), 'image_block'],
     ['OpenAI', chat("Unsupported parameter: 'reasoning_effort'", { param: 'reasoning_effort' }), 'effort_unsupported'],
   ])('about a missing capability names it for Claude Code: %s', (_, body, token) => {
-    const { error } = createMessagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
+    const { error } = createMessagesErrorAnswer(readChatError(400, body, {}), 'r').body;
     expect(error.message).toMatch(new RegExp(`\\(capability_rejected: ${token}\\)$`));
-    expect(openaiErrorAnswer(upstreamErrorFromChat(400, body, {})).body.error.message).not.toContain('rejected');
+    expect(createOpenaiErrorAnswer(readChatError(400, body, {})).body.error.message).not.toContain('rejected');
   });
 });
 
 describe('the code of a refusal, in formats of OpenAI', () => {
   const codeOf = (error: JsonObject): unknown => {
-    const read = upstreamErrorFromChat(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
+    const read = readChatError(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
     // Workers send the error in this form.
     const decoded = decodeError(Buffer.from(encodeError(read.withEffects().withOriginal(undefined))));
     const { code } = createChatErrorAnswer(decoded).body.error;
-    expect(openaiErrorAnswer(decoded).body.error.code).toBe(code);
+    expect(createOpenaiErrorAnswer(decoded).body.error.code).toBe(code);
     expect(decoded.code).toBe('invalid_request');
     return code;
   };
@@ -278,8 +275,8 @@ describe('the code of a refusal, in formats of OpenAI', () => {
   it("is the upstream's own", () => {
     expect(codeOf({ code: 'unsupported_value' })).toBe('unsupported_value');
     expect(codeOf({ code: 'invalid_type' })).toBe('invalid_type');
-    const event = upstreamErrorFromResponse({ type: 'error', code: 'invalid_prompt', message: 'No.' });
-    expect(openaiErrorAnswer(event).body.error.code).toBe('invalid_prompt');
+    const event = readResponseError({ type: 'error', code: 'invalid_prompt', message: 'No.' });
+    expect(createOpenaiErrorAnswer(event).body.error.code).toBe('invalid_prompt');
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { BatchDetails } from '../../../contract/batches.ts';
 import { apiBase } from '../../api/call-api.ts';
 import { useApi } from '../../api/use-api.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -117,7 +117,7 @@ function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetai
             <Table.Tr key={at}>
               <Table.Td className="numeric">{error.line === undefined ? '–' : formatCount(error.line)}</Table.Td>
               <Table.Td className="break">
-                {problems.length > 0 ? (error.message ?? error.code) : `${error.code}: ${errorSentence(error.code)}`}
+                {problems.length > 0 ? (error.message ?? error.code) : `${error.code}: ${toErrorSentence(error.code)}`}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -2,7 +2,7 @@ import { Anchor, Group, ScrollArea, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Failure } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
@@ -34,7 +34,7 @@ export function LastErrors({ failures }: { failures: readonly Failure[] }) {
               </Text>
             </Group>
             <Text size="sm" className="break">
-              {errorSentence(code)}
+              {toErrorSentence(code)}
             </Text>
             <Anchor
               component={Link}

@@ -1,7 +1,7 @@
 import { Table, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import type { RefusalCounts as Refused } from '../../../contract/live.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount } from '../../parts/format.ts';
 
 /** Shows the refused requests of the last minute and hour by reason. Only administrators receive them. */
@@ -27,7 +27,7 @@ export function RefusalTable({ refused }: { refused: readonly Refused[] }) {
         <Table.Tbody>
           {refused.map(({ code, minute, hour }) => (
             <Table.Tr key={code}>
-              <Table.Td title={code}>{errorSentence(code)}</Table.Td>
+              <Table.Td title={code}>{toErrorSentence(code)}</Table.Td>
               <Table.Td ta="right" className="numeric">
                 {formatCount(minute)}
               </Table.Td>

@@ -4,7 +4,7 @@ import type { UsageOverview } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { periodText } from '../../parts/period-text.ts';
+import { formatPeriod } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
@@ -73,7 +73,7 @@ function Sums({ overview }: { overview: UsageOverview }) {
         <Group justify="space-between" mb="xs">
           <Title order={2}>Requests</Title>
           <Text size="xs" c="dimmed">
-            {periodText(overview)}
+            {formatPeriod(overview)}
           </Text>
         </Group>
         <SpanBars overview={overview} />

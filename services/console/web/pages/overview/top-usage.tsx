@@ -1,14 +1,14 @@
 import { Anchor, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import type { UsageThing } from '../../../contract/usage.ts';
+import type { UsageItem } from '../../../contract/usage.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 export interface TopUsageProps {
   title: string;
-  items: readonly UsageThing[];
+  items: readonly UsageItem[];
   /** Builds the URL of the log with the item's requests. */
-  buildLink?: (item: UsageThing) => string;
+  buildLink?: (item: UsageItem) => string;
 }
 
 export function TopUsage({ title, items, buildLink }: TopUsageProps) {
@@ -39,7 +39,7 @@ export function TopUsage({ title, items, buildLink }: TopUsageProps) {
   );
 }
 
-function ItemName({ item: { id, name, owner }, link }: { item: UsageThing; link: string | undefined }) {
+function ItemName({ item: { id, name, owner }, link }: { item: UsageItem; link: string | undefined }) {
   const text = <span className="break">{name}</span>;
   return (
     <div>

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { Link } from 'wouter';
 import type { RefusalReport } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatExact } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
@@ -25,7 +25,7 @@ export function NoRequest({ id }: { id: string }) {
           <section className="panel">
             <Empty title="This request was refused">
               <Text size="sm">
-                {status} {code}: {message ?? errorSentence(code)}
+                {status} {code}: {message ?? toErrorSentence(code)}
               </Text>
               {[formatExact(at), key && `key ${key.name}`, model && `model ${model}`].filter(Boolean).join(' · ')}. No
               worker was given the request. <Link href="/usage">Usage</Link> shows how many requests were refused.

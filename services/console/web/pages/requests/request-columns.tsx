@@ -1,6 +1,6 @@
 import type { UsageRequest } from '../../../contract/usage.ts';
 import type { Column } from '../../parts/data-list.tsx';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
@@ -46,7 +46,7 @@ function ModelCell({ request: { asked, purpose, model, tier } }: { request: Usag
 
 function OutcomeCell({ request: { outcome, code } }: { request: UsageRequest }) {
   return (
-    <span className="outcome" title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}>
+    <span className="outcome" title={code === undefined ? undefined : `${code}: ${toErrorSentence(code)}`}>
       <span className={`outcome-dot outcome-${outcome}`} aria-hidden="true" />
       {outcomeLabels[outcome]}
     </span>

@@ -1,6 +1,6 @@
 import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { UsageRequest } from '../../../contract/usage.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatDuration } from '../../parts/format.ts';
 import { toTimeline, computeTokensPerSecond, type TimelineRow } from './to-timeline.ts';
 
@@ -73,7 +73,7 @@ function Ending({ row: { end } }: { row: TimelineRow }) {
   if (end === undefined) return null;
   const endingText = endingTexts[end];
   return (
-    <Text span size="sm" c="dimmed" title={endingText === undefined ? errorSentence(end) : undefined}>
+    <Text span size="sm" c="dimmed" title={endingText === undefined ? toErrorSentence(end) : undefined}>
       {endingText ?? `failed: ${end}`}
     </Text>
   );

@@ -4,7 +4,7 @@ import type { AgentSessionTree, RunningTurn } from '../../../contract/agent-sess
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { RequestFacts } from '../usage/request-facts.tsx';
@@ -190,7 +190,7 @@ function ModelCell({ turn: { asked, model, rule, outcome, code } }: { turn: Usag
         <Badge
           variant="dot"
           color={outcome === 'failed' ? 'red' : 'gray'}
-          title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}
+          title={code === undefined ? undefined : `${code}: ${toErrorSentence(code)}`}
         >
           {outcome === 'failed' ? 'Failed' : 'Cancelled'}
         </Badge>

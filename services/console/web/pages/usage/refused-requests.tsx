@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import type { RefusalReport, RefusalSample } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { nameSender } from './name-sender.ts';
@@ -49,7 +49,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
           label: 'Reason',
           render: ({ id }) => <Reason code={id} />,
           sortBy: ({ id }) => id,
-          search: ({ id }) => `${id} ${errorSentence(id)}`,
+          search: ({ id }) => `${id} ${toErrorSentence(id)}`,
         },
         {
           label: 'Key',
@@ -95,7 +95,7 @@ function Reason({ code, status, message }: Pick<RefusalSample, 'code' | 'message
   return (
     <div>
       <Text size="sm" className="break">
-        {message ?? errorSentence(code)}
+        {message ?? toErrorSentence(code)}
       </Text>
       <Text size="xs" c="dimmed">
         {[status, code].filter((part) => part !== undefined).join(' ')}

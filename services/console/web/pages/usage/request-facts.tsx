@@ -2,7 +2,7 @@ import { Anchor, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { UsageRequest } from '../../../contract/usage.ts';
-import { errorSentence } from '../../parts/error-sentence.ts';
+import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
@@ -40,7 +40,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
       : []),
     ['Rule', rule ?? 'none'],
     ['Served by', [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'none'],
-    ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${errorSentence(code)}`],
+    ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${toErrorSentence(code)}`],
     ['Attempts', formatCount(attempts)],
     ['Time in queue', queueMs === undefined ? 'until the end' : formatDuration(queueMs)],
     ['Time to first token', firstTokenMs === undefined ? 'none' : formatDuration(firstTokenMs)],

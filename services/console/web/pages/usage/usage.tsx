@@ -6,7 +6,7 @@ import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { periodText } from '../../parts/period-text.ts';
+import { formatPeriod } from '../../parts/period-text.ts';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
 import { measures, filterNames, groupLabels, readUsageQuery, usageSpans, type UsageQuery } from './usage-query.ts';
@@ -120,7 +120,7 @@ function LoadedReport({ query, onQuery }: UsageChoicesProps) {
       {(loadedReport) => (
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            Requests that began {periodText(loadedReport)}
+            Requests that began {formatPeriod(loadedReport)}
           </Text>
           <Report report={loadedReport} query={query} onQuery={onQuery} />
         </Stack>

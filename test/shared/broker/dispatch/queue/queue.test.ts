@@ -7,7 +7,7 @@ import { decodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
-import { consumerName } from '#shared/broker/contract/subjects.ts';
+import { formatConsumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { openTicketStream, type Parties, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
@@ -166,7 +166,7 @@ describe.concurrent('a claim', () => {
     const { broker } = ingress;
     const lane = { ...poolOf(ingress, 'one'), class: 'normal' as const };
     await ensurePoolConsumers(broker, lane.tier, lane.pool);
-    const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${consumerName(lane)}`;
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${formatConsumerName(lane)}`;
     const pull = JSON.stringify({ batch: 1, expires: nanos(25_000) });
     const { data } = await broker.nc.request(next, pull, { timeout: 25_000, noMux: true });
     const ticket = made(decodeTicket(data));

@@ -9,8 +9,8 @@ import {
 import { findHostedTools, needsApproval } from '#shared/formats/responses/hosted/find-hosted-tools.ts';
 import {
   isOwnHostedItem,
-  withFunctionCallsAt,
-  withFunctionCalls,
+  replaceHostedItemsAt,
+  replaceHostedItems,
   hasOutcome,
 } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { createResponsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
@@ -113,7 +113,7 @@ describe('the hosted tools of a Responses request', () => {
 
 describe('the items of hosted calls, in a later request', () => {
   const plain = (...items: JsonObject[]): unknown[] =>
-    withFunctionCalls(items as ResponsesItem[], new Map([['r3', 'done']]));
+    replaceHostedItems(items as ResponsesItem[], new Map([['r3', 'done']]));
   const approval = (id: string): JsonObject => {
     return { type: 'mcp_approval_request', id, server_label: 'w', name: 'f', arguments: '{"a":1}' };
   };
@@ -152,10 +152,10 @@ describe('the items of hosted calls, in a later request', () => {
       { type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' },
     ] as ResponsesItem[];
     const left = (takes: (item: ResponsesItem) => boolean): number[] =>
-      withFunctionCallsAt(items, undefined, takes).flatMap(([at, item]) => (item === items[at] ? [at] : []));
+      replaceHostedItemsAt(items, undefined, takes).flatMap(([at, item]) => (item === items[at] ? [at] : []));
     expect(left(isOwnHostedItem)).toEqual([0, 1, 2]);
     expect(left(hasOutcome)).toEqual([2]);
-    expect(withFunctionCallsAt(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
+    expect(replaceHostedItemsAt(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
   });
 
   it('report whether the client has approved the call', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { readFailure, upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
+import { readFailure, readResponseError } from '#shared/translate/upstreams/responses/upstream-error.ts';
 
 describe('an error inside a Responses answer', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('an error inside a Responses answer', () => {
   });
 
   it('keeps the wait that its message names', () => {
-    const waiting = (message: string) => upstreamErrorFromResponse({ code: 'rate_limit_exceeded', message }).retryAfter;
+    const waiting = (message: string) => readResponseError({ code: 'rate_limit_exceeded', message }).retryAfter;
     expect(waiting('Rate limit reached. Please try again in 1.5s.')).toBe(1.5);
     expect(waiting('Rate limit reached. Please try again in 250ms. Visit …')).toBe(1);
     expect(waiting('Rate limit reached.')).toBeUndefined();
@@ -28,13 +28,13 @@ describe('an error inside a Responses answer', () => {
 
   it('keeps the counts of a request that does not fit', () => {
     const message = 'maximum context length is 100 tokens. However, your messages resulted in 120 tokens';
-    const error = upstreamErrorFromResponse({ code: 'context_length_exceeded', message });
+    const error = readResponseError({ code: 'context_length_exceeded', message });
     expect(error.details).toMatchObject({ input_tokens: '120', maximum_tokens: '100' });
   });
 
   it('may be an event with its fields at the top or nested', () => {
     const fields = { code: 'server_is_overloaded', message: 'Busy.', param: null };
-    const codeOf = (event: JsonObject) => upstreamErrorFromResponse({ type: 'error', ...event }).code;
+    const codeOf = (event: JsonObject) => readResponseError({ type: 'error', ...event }).code;
     expect([codeOf(fields), codeOf({ error: fields })]).toEqual(['overloaded', 'overloaded']);
     expect(codeOf({ error: { code: 400, message: 'No.' } })).toBe('invalid_request');
   });
