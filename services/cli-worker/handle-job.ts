@@ -67,7 +67,11 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const request = translation.request(clientRequest, { model: job.model, ...modelTraits, unseal: createUnseal(job) });
+    const request = translation.translateRequest(clientRequest, {
+      model: job.model,
+      ...modelTraits,
+      unseal: createUnseal(job),
+    });
     const input = { tokens: inputTokens };
     const answerContext = createAnswerContext({ translation, job, request: clientRequest, input, usageChunk });
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
@@ -163,15 +167,15 @@ function createStreamWriter<Request, Piece>(
   answerContext: AnswerContext,
   reply: Reply,
 ): AnswerWriter<Piece> {
-  const stream = holdOpening(translation.stream(answerContext));
+  const stream = holdOpening(translation.createStream(answerContext));
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };
   return {
-    onPiece: (piece) => write(stream.event(dialogue.encodePiece(piece))),
+    onPiece: (piece) => write(stream.translateEvent(dialogue.encodePiece(piece))),
     end: (outcome) => {
-      for (const data of dialogue.encodeEnd(outcome)) write(stream.event(data));
-      const { text, ending } = stream.end();
+      for (const data of dialogue.encodeEnd(outcome)) write(stream.translateEvent(data));
+      const { text, ending } = stream.translateEnd();
       write(text);
       return ending;
     },
@@ -189,7 +193,7 @@ function createWholeWriter<Request, Piece>(
   return {
     onPiece: (piece) => void pieces.push(piece),
     end: (outcome) => {
-      const { body, ending } = translation.reply(dialogue.encodeWhole(pieces, outcome), answerContext);
+      const { body, ending } = translation.translateReply(dialogue.encodeWhole(pieces, outcome), answerContext);
       reply.write(JSON.stringify(body));
       return ending;
     },

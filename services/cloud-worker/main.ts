@@ -8,7 +8,7 @@ import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './model-follower.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { deriveOrigin } from './providers/derive-origin.ts';
-import { findProvider } from './providers/provider-of.ts';
+import { findProvider } from './providers/presets.ts';
 import { listClientFormats, createLackFinder } from './providers/provider-routes.ts';
 import { ProviderUpstream } from './provider-upstream.ts';
 import { readRateLimits } from './rate-limits.ts';

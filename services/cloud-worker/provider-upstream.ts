@@ -131,6 +131,6 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
       encrypts,
       unseal: createUnseal(job),
     };
-    return dropCostlyTier(adapt(translation.request(read.request, traits), model), passedTiers);
+    return dropCostlyTier(adapt(translation.translateRequest(read.request, traits), model), passedTiers);
   }
 }

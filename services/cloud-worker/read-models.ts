@@ -3,7 +3,7 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { Provider } from './providers/provider.ts';
-import { withOperations } from './providers/further-formats.ts';
+import { withOperations } from './providers/other-formats.ts';
 import { allCapabilities, describeByName } from './providers/read-cards.ts';
 
 /** Milliseconds after which reading a list is ended. Some lists are long. */
@@ -11,7 +11,7 @@ const timeoutMs = 20_000;
 
 /** A provider's model list, and the names that the operator selects. */
 export interface ModelSource {
-  provider: Pick<Provider, 'list' | 'guess' | 'format' | 'further' | 'rules' | 'adaptation'>;
+  provider: Pick<Provider, 'list' | 'guess' | 'format' | 'otherFormats' | 'rules' | 'adaptation'>;
   http: Pick<UpstreamHttp, 'get'>;
   /** Names of the models to announce, in this order; if empty, all models of the list are announced. */
   names: readonly string[];

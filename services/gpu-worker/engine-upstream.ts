@@ -133,7 +133,7 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     const { id, maxOutput, capabilities } = model;
     const switchesThinking = engine.switchesThinking === true && capabilities.includes('thinking');
     const traits = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
-    const unsalted = removeSteeringFields(translation.request(read.request, traits), allowedSteeringFields);
+    const unsalted = removeSteeringFields(translation.translateRequest(read.request, traits), allowedSteeringFields);
     const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
     const salted = isSalted ? addCacheSalt(unsalted, job.ownerKey) : unsalted;
     const translated = addBeginning?.(salted) ?? salted;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import { detectEngine } from './detect-engine.ts';
 import type { EngineHttp } from './engine-http.ts';
-import { selectEngine } from './engines/engine-of.ts';
+import { selectEngine } from './engines/select-engine.ts';
 import type { Discovery, Engine, EngineKind } from './engines/engine.ts';
 
 export interface FindEngineOptions {

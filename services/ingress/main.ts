@@ -92,7 +92,7 @@ await runService(async (environment, releases) => {
     log,
     registry: metricsRegistry,
     health: () => reports?.health() ?? { ready: false, facts: { status: 'starting', version } },
-    further: { '/load': () => reports?.load() },
+    otherPages: { '/load': () => reports?.load() },
   });
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 

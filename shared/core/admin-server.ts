@@ -13,7 +13,7 @@ export interface AdminPages {
   registry: Registry;
   health: () => Readiness | Promise<Readiness>;
   /** Further pages by path, each a JSON value. A page that returns undefined is answered with 503. */
-  further?: Readonly<Record<string, () => object | undefined>>;
+  otherPages?: Readonly<Record<string, () => object | undefined>>;
 }
 
 interface Answer {
@@ -29,8 +29,8 @@ const failureAnswer: Answer = { status: 500, type: 'text/plain', body: 'The page
  * the service is ready for work, otherwise 503. `/live` answers 200 while the event loop runs. Each service may add further pages.
  */
 export function createAdminServer(pages: AdminPages): Server {
-  const { log, registry, health, further = {} } = pages;
-  const paths = ['/metrics', '/health', '/live', ...Object.keys(further)];
+  const { log, registry, health, otherPages = {} } = pages;
+  const paths = ['/metrics', '/health', '/live', ...Object.keys(otherPages)];
 
   async function answer(path: string): Promise<Answer> {
     switch (path) {
@@ -43,7 +43,7 @@ export function createAdminServer(pages: AdminPages): Server {
         return toJsonAnswer(ready ? 200 : 503, facts);
       }
       default: {
-        const page = Object.hasOwn(further, path) ? further[path] : undefined;
+        const page = Object.hasOwn(otherPages, path) ? otherPages[path] : undefined;
         if (!page) return { status: 404, type: 'text/plain', body: `Not found. Pages: ${paths.join(', ')}.\n` };
         const content = page();
         return content ? toJsonAnswer(200, content) : toJsonAnswer(503, { error: 'there is no data yet' });

@@ -25,17 +25,17 @@ export interface EndingEvent extends NumberedEvents {
 /** How a format writes background responses, and how it numbers the events of their streams. */
 export interface BackgroundAnswers {
   /** Returns a copy of the answer's object with another state. */
-  inState: (answer: JsonObject, state: BackgroundState) => JsonObject;
+  withState: (answer: JsonObject, state: BackgroundState) => JsonObject;
   /** Returns the events of a queued answer. The first event has the number 0. */
-  queuedEvents: (queued: JsonObject) => NumberedEvents;
+  writeQueuedEvents: (queued: JsonObject) => NumberedEvents;
   /** Returns the event that reports the state `in_progress`. */
-  inProgressEvent: (queued: JsonObject, number: number) => NumberedEvents;
+  writeInProgressEvent: (queued: JsonObject, number: number) => NumberedEvents;
   /** Returns the number of the last numbered event; undefined if no event has a number. */
-  lastNumber: (events: string) => number | undefined;
+  findLastNumber: (events: string) => number | undefined;
   /** Returns the events with a number above `number`. */
-  eventsAfter: (events: string, number: number) => string;
+  selectEventsAfter: (events: string, number: number) => string;
   /** Returns the offset of the event that ends the stream; -1 if the events do not include it. */
-  endOffset: (events: string) => number;
+  findEndOffset: (events: string) => number;
   /**
    * Reads the event that ends a stream, and marks its answer as a background response. Called before the answer is stored.
    * @param queued the answer's object before any work
@@ -43,7 +43,7 @@ export interface BackgroundAnswers {
    */
   readEnding: (event: string, queued: JsonObject) => EndingEvent | undefined;
   /** Returns the event that ends a stream with an error. */
-  failureEvent: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
+  writeFailureEvent: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
   /** Returns an error event that ends a stream without an answer. It makes the client discard the events that it has received. */
-  brokenEvent: (error: { code: string; message: string }, number: number) => string;
+  writeBrokenEvent: (error: { code: string; message: string }, number: number) => string;
 }

@@ -43,11 +43,11 @@ export function createModelJob(
     ownerKey: format.sealsAnswers === true ? ownerKeys.deriveGrantKeys(findStoreOwner(identity)) : undefined,
     unread: findUnreadLists(parameters, lanes.choice.model),
     // JSON that must match a grammar cannot be continued in its middle.
-    continues: stream && !needs.json && continues !== false,
+    mayContinue: stream && !needs.json && continues !== false,
     affinity: isCount || !conversation ? undefined : computeAffinity(identity, session, conversation),
     maxWaitMs,
     findPlacements: (avoid) => lanes.findPlacements(avoid),
-    whyUnplaced: () => lanes.explainNone({ noWorkerMs, maxWaitMs })?.error,
+    explainUnplaced: () => lanes.explainNone({ noWorkerMs, maxWaitMs })?.error,
     tiers: () => lanes.findTiers(),
   };
 }

@@ -7,7 +7,7 @@ import type { ResolvedModel } from './resolve-model.ts';
 
 export interface TiersParts {
   auto: Registry['auto'];
-  workers: { tiersOf(model: string): ReadonlySet<Tier>; pools(): Iterable<Pick<LivePool, 'tier'>> };
+  workers: { findTiers(model: string): ReadonlySet<Tier>; pools(): Iterable<Pick<LivePool, 'tier'>> };
   permits: Pick<KeyPermits, 'allowsLane'>;
   placements: readonly { pool: Pick<Placement['pool'], 'tier'> }[];
 }
@@ -26,7 +26,7 @@ export function findTiers(model: ResolvedModel, { auto, workers, permits, placem
     for (const tier of auto.tiers) if (!populated.has(tier)) tiers.add(tier);
   } else {
     for (const target of model.targets) {
-      const knownTiers = workers.tiersOf(target.model);
+      const knownTiers = workers.findTiers(target.model);
       for (const tier of target.tier === undefined ? knownTiers : [target.tier]) tiers.add(tier);
     }
     if (tiers.size === 0) for (const tier of modelTiers) tiers.add(tier);

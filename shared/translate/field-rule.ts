@@ -7,7 +7,7 @@ export type Effect =
   | { kind: 'translated'; to: string; how: string }
   | { kind: 'ignored'; why: string }
   /** `what`: the feature that the field requests and the upstream lacks. */
-  | { kind: 'refused'; what: string };
+  | { kind: 'refused'; feature: string };
 
 /**
  * One field and its effect in one direction of a translation. Translators read from these rules which fields to omit or refuse. The tables
@@ -35,8 +35,8 @@ export function ignored(why: string): Effect {
 }
 
 /** A request with the field is refused with status 400. */
-export function refused(what: string): Effect {
-  return { kind: 'refused', what };
+export function refused(feature: string): Effect {
+  return { kind: 'refused', feature };
 }
 
 /** The top-level request fields that have a rule. A translator sends all other fields unchanged. */
@@ -56,7 +56,7 @@ export function omitRuledFields(request: JsonObject, { known }: RuledFields): Js
 
 export function collectRuledFields(rules: readonly FieldRule[]): RuledFields {
   const refusals = rules.flatMap(({ field, effect }): [string, string][] =>
-    /^\w+$/.test(field) && effect.kind === 'refused' ? [[field, effect.what]] : [],
+    /^\w+$/.test(field) && effect.kind === 'refused' ? [[field, effect.feature]] : [],
   );
   const known = rules.map(({ field }) => /^\w+/.exec(field)?.[0] ?? '');
   return { known: new Set(known), refused: new Map(refusals) };

@@ -20,7 +20,11 @@ export function findRefusedFeatures<Request>(
   });
 }
 
-function refusesExample<Request>({ request }: Translation<Request>, example: JsonObject, traits: ModelTraits): boolean {
+function refusesExample<Request>(
+  { translateRequest: request }: Translation<Request>,
+  example: JsonObject,
+  traits: ModelTraits,
+): boolean {
   try {
     request({ model: traits.model, ...example }, traits);
     return false;

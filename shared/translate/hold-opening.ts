@@ -32,9 +32,9 @@ export function holdOpening(translation: StreamTranslation): StreamTranslation {
     get awaitsChoice(): boolean | undefined {
       return translation.awaitsChoice;
     },
-    event: (data) => holdOrPass(translation.event(data)),
-    end: (): { text: string; ending: Ending } => {
-      const { text, ending } = translation.end();
+    translateEvent: (data) => holdOrPass(translation.translateEvent(data)),
+    translateEnd: (): { text: string; ending: Ending } => {
+      const { text, ending } = translation.translateEnd();
       return { text: takeHeld() + text, ending };
     },
   };

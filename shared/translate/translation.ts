@@ -95,12 +95,12 @@ export interface StreamTranslation {
    * @param data the event's data, which is JSON text (or `[DONE]` in the chat format)
    * @throws RouterError with the error that the event reports; `upstream_failed` if the event cannot be read
    */
-  event(data: string): string;
+  translateEvent(data: string): string;
   /**
    * Translates the end of the stream. Called once.
    * @throws RouterError `upstream_failed` if the answer is incomplete
    */
-  end(): { text: string; ending: Ending };
+  translateEnd(): { text: string; ending: Ending };
 }
 
 /**
@@ -126,20 +126,20 @@ export interface Translation<Request = JsonObject> {
    * Returns the request fields that the translation of the answer needs. The fields stay in memory until the answer ends. Absent if the
    * answer needs no fields of the request.
    */
-  recall?: (body: JsonObject) => JsonObject;
+  recallFields?: (body: JsonObject) => JsonObject;
   /**
    * Translates a client's request for the upstream.
    * @throws RouterError with status 400 that names a field the upstream cannot serve
    */
-  request: (body: JsonObject, traits: ModelTraits) => Request;
+  translateRequest: (body: JsonObject, traits: ModelTraits) => Request;
   /**
    * Translates an upstream's answer that is not streamed.
    * @throws RouterError `upstream_failed` if the body is not an answer
    */
-  reply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
+  translateReply: (body: JsonObject, answerContext: AnswerContext) => { body: JsonObject; ending: Ending };
   /** Describes the end of a streamed answer that is plain bytes. The bytes are sent unchanged. Absent in formats that stream events. */
   bytes?: { ending: (answerContext: AnswerContext) => Ending; mayBeEmpty?: boolean };
-  stream: (answerContext: AnswerContext) => StreamTranslation;
+  createStream: (answerContext: AnswerContext) => StreamTranslation;
   /** Finds a URL of the upstream's request in the client's request. Returns its JSON path there, for error messages. */
   findUrlPath?: (body: JsonObject, url: string) => string | undefined;
 }

@@ -6,7 +6,7 @@ import type { AnswerContext, Translation } from '#shared/translate/translation.t
 import type { UpstreamJob } from './upstream-job.ts';
 
 export interface AnswerContextOptions {
-  translation: Pick<Translation, 'client' | 'recall'>;
+  translation: Pick<Translation, 'client' | 'recallFields'>;
   job: Pick<UpstreamJob, 'model' | 'answerId' | 'ownerKey'>;
   /** The client's request. */
   request: JsonObject;
@@ -30,7 +30,7 @@ export function createAnswerContext(options: AnswerContextOptions): AnswerContex
     created: readClockSeconds(),
     now: readClockSeconds,
     promptTokens: () => Math.max(1, input.tokens),
-    recalled: translation.recall?.(request),
+    recalled: translation.recallFields?.(request),
     origin,
     usageChunk: usageChunk === true && asksForUsage(request),
     seal: createSeal(job),

@@ -20,9 +20,9 @@ export interface AnswerListener {
    * Called before the first chunk. The chunk waits until the promise resolves, for some milliseconds at most. Returns undefined if the
    * chunk need not wait.
    */
-  ready?: (() => Promise<void> | undefined) | undefined;
+  waitUntilReady?: (() => Promise<void> | undefined) | undefined;
   /** Called after each chunk. Reading pauses until the promise resolves. Returns undefined if reading may continue. */
-  room?: (() => Promise<void> | undefined) | undefined;
+  waitForRoom?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** Maximum milliseconds until the first piece of the answer, and between two pieces. */
@@ -138,7 +138,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (progress === 'complete') this.#complete();
       else if (progress === 'finished') this.#waitForUsage();
       else if (progress === 'more') this.#waitForMore();
-      const room = progress === 'complete' ? undefined : this.#listener.room?.();
+      const room = progress === 'complete' ? undefined : this.#listener.waitForRoom?.();
       if (room && this.#controller && !this.#isPaused) this.#pause(this.#controller, room);
     });
   }
@@ -146,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Whether chunks must wait until the listener is ready. The first call asks the listener. */
   #mustHoldChunks(): boolean {
     if (this.#hold !== 'before') return this.#hold === 'holding';
-    const ready = this.#listener.ready?.();
+    const ready = this.#listener.waitUntilReady?.();
     this.#hold = ready ? 'holding' : 'over';
     void ready?.then(() => {
       this.#hold = 'over';

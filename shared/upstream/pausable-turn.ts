@@ -98,7 +98,7 @@ export class PausableStream implements StreamTranslation {
     return this.#isPaused;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const event = parseUpstreamEvent(data);
     if (this.#isPaused && event['type'] === 'message_stop') return '';
     if (event['type'] === 'message_start') this.#isPaused = false;
@@ -106,18 +106,18 @@ export class PausableStream implements StreamTranslation {
     this.#events.push(event);
     switch (event['type']) {
       case 'message_start':
-        return this.#turn.isContinued ? '' : this.#inner.event(data);
+        return this.#turn.isContinued ? '' : this.#inner.translateEvent(data);
       case 'message_delta':
         return this.#endMessage(event);
       default:
-        if (blocksBefore === 0 || typeof event['index'] !== 'number') return this.#inner.event(data);
-        return this.#inner.event(JSON.stringify({ ...event, index: event['index'] + blocksBefore }));
+        if (blocksBefore === 0 || typeof event['index'] !== 'number') return this.#inner.translateEvent(data);
+        return this.#inner.translateEvent(JSON.stringify({ ...event, index: event['index'] + blocksBefore }));
     }
   }
 
   /** Ends the answer. The result has no meaning while the turn is paused. */
-  end(): { text: string; ending: Ending } {
-    return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.end();
+  translateEnd(): { text: string; ending: Ending } {
+    return this.#isPaused ? { text: '', ending: { usage: noUsage, finishReason: 'stop' } } : this.#inner.translateEnd();
   }
 
   #endMessage(event: JsonObject): string {
@@ -125,7 +125,7 @@ export class PausableStream implements StreamTranslation {
     this.#events = [];
     this.#isPaused = this.#turn.addMessage(message);
     if (this.#isPaused) return '';
-    return this.#inner.event(JSON.stringify({ ...event, usage: this.#turn.computeTurnFields().usage }));
+    return this.#inner.translateEvent(JSON.stringify({ ...event, usage: this.#turn.computeTurnFields().usage }));
   }
 }
 

@@ -28,7 +28,7 @@ export async function relayAnswer(relay: Relay, sent: UpstreamRequest = relay.re
   } catch (error) {
     const fitted = signal.aborted ? undefined : await fit?.lowerLimit(error);
     if (!fitted) throw error;
-    reply.head({ [fittedLimitHeader]: String(fitted.limit) });
+    reply.addHeaders({ [fittedLimitHeader]: String(fitted.limit) });
     return relayAnswer(relay, { ...sent, body: fitted.body });
   }
 }
@@ -40,12 +40,12 @@ async function relayTraced(relay: Relay, sent: UpstreamRequest, parent: TraceSpa
   const { operation } = request.route.format;
   const span = new GenerationSpan({ parent, provider, server: http.server, operation, model, stream });
   const tracedReply: Relay['reply'] = {
-    head: (headers) => reply.head(headers),
+    addHeaders: (headers) => reply.addHeaders(headers),
     write: (piece) => {
       span.recordPiece();
       reply.write(piece);
     },
-    room: () => reply.room?.(),
+    waitForRoom: () => reply.waitForRoom?.(),
   };
   const headers = { ...sent.headers, ...createContextHeaders(span.context) };
   try {
@@ -74,7 +74,7 @@ async function relayEvents(relay: Relay, sent: UpstreamRequest): Promise<Ending>
   const { route, answerContext, turn } = request;
   const timeouts = { firstMs: upstream.timeouts.firstTokenMs, idleMs: upstream.timeouts.idleMs };
   const write = (text: string): void => reply.write(text);
-  const translated = route.translation.stream(answerContext);
+  const translated = route.translation.createStream(answerContext);
   const pausable = turn && new PausableStream(translated, turn);
   for (let next = sent; ; next = { ...sent, body: turn?.writeContinuation() ?? [] }) {
     const listener = new StreamListener(route.format, pausable ?? translated, write);
@@ -93,7 +93,7 @@ async function relayBytes(
   const timeouts = { firstMs: upstream.timeouts.firstTokenMs, idleMs: upstream.timeouts.idleMs };
   const listener = new BytesListener(
     request.route.format,
-    (headers) => reply.head(headers),
+    (headers) => reply.addHeaders(headers),
     (piece) => reply.write(piece),
   );
   await upstream.http.send(sent, new RelayedListener(listener, relay), timeouts, signal);
@@ -115,7 +115,7 @@ async function relayWhole(relay: Relay, sent: UpstreamRequest): Promise<Ending> 
     let answer = await receive(sent);
     while (turn?.addMessage(answer) === true) answer = await receive({ ...sent, body: turn.writeContinuation() });
     const whole = turn ? { ...answer, ...turn.computeTurnFields() } : answer;
-    const { body, ending } = route.translation.reply(whole, answerContext);
+    const { body, ending } = route.translation.translateReply(whole, answerContext);
     reply.write(writeAnswer(route.format, body));
     return ending;
   } finally {

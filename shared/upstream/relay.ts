@@ -26,9 +26,9 @@ export interface Relay {
   request: WrittenRequest;
   /** See `Reply` of the broker contract. */
   reply: {
-    head(headers: Readonly<Record<string, string>>): void;
+    addHeaders(headers: Readonly<Record<string, string>>): void;
     write(piece: string | Uint8Array): void;
-    room?(): Promise<void> | undefined;
+    waitForRoom?(): Promise<void> | undefined;
   };
   signal: AbortSignal;
 }

@@ -23,7 +23,7 @@ export class RelayedListener implements AnswerListener {
     upstream.onHead?.(status, headers);
     const { passesHeaders, translation } = request.route;
     const { answerHeaders } = translation.client;
-    if (passesHeaders && answerHeaders) reply.head(pickHeaders(headers, answerHeaders));
+    if (passesHeaders && answerHeaders) reply.addHeaders(pickHeaders(headers, answerHeaders));
     this.#listener.onStart(status, headers);
   }
 
@@ -31,12 +31,12 @@ export class RelayedListener implements AnswerListener {
     return this.#listener.onData(chunk);
   }
 
-  ready(): Promise<void> | undefined {
+  waitUntilReady(): Promise<void> | undefined {
     return this.#relay.request.input.wait();
   }
 
-  room(): Promise<void> | undefined {
+  waitForRoom(): Promise<void> | undefined {
     const { request, reply } = this.#relay;
-    return request.job.stream ? reply.room?.() : undefined;
+    return request.job.stream ? reply.waitForRoom?.() : undefined;
   }
 }

@@ -50,7 +50,7 @@ export class StreamListener implements AnswerListener {
       throw this.#upstream.readError(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
     }
     this.#translate(this.#reader.end());
-    const { text, ending } = this.#translation.end();
+    const { text, ending } = this.#translation.translateEnd();
     this.#write(text);
     return ending;
   }
@@ -61,7 +61,7 @@ export class StreamListener implements AnswerListener {
     let hasAnswerEvent = false;
     try {
       for (const data of events) {
-        const translated = this.#translation.event(data);
+        const translated = this.#translation.translateEvent(data);
         text += translated;
         const kind = this.#upstream.classifyEvent?.(data) ?? 'answer';
         if (kind === 'last') return 'complete';

@@ -89,15 +89,15 @@ export class CircuitBreaker {
         if (this.#silentJobs.recordOutput(watched)) this.#recordAnswerBegin(job);
         reply.write(piece);
       };
-      const head: Reply['head'] = (headers) => reply.head(headers);
-      const room = (): Promise<void> | undefined => reply.room?.();
+      const addHeaders: Reply['addHeaders'] = (headers) => reply.addHeaders(headers);
+      const waitForRoom = (): Promise<void> | undefined => reply.waitForRoom?.();
       // `AbortSignal.any` would cost a kilobyte for as long as the job runs, and work for the garbage collector.
       const { controller } = watched;
       const onAbort = (): void => controller.abort(signal.reason);
       if (signal.aborted) onAbort();
       else signal.addEventListener('abort', onAbort, { once: true });
       try {
-        const end = await handler(job, { head, write, room }, controller.signal);
+        const end = await handler(job, { addHeaders, write, waitForRoom }, controller.signal);
         this.#recordAnswerEnd(job);
         return end;
       } catch (error) {

@@ -5,7 +5,7 @@ import { logins } from '#services/cli-worker/clis/logins.ts';
 import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';

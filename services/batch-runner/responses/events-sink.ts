@@ -11,7 +11,7 @@ export interface EventsSinkParts {
   /** The open stream of the answer, which returns whole events. */
   answer: StreamedAnswer;
   /** Reads events of the format. */
-  backgroundFormat: Pick<BackgroundAnswers, 'endOffset'>;
+  backgroundFormat: Pick<BackgroundAnswers, 'findEndOffset'>;
   /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
 }
@@ -62,7 +62,7 @@ export class EventsSink implements ModelSink {
     if (bytes.length === 0) return;
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const { backgroundFormat, write } = this.#parts;
-    const endOffset = this.#last === '' ? backgroundFormat.endOffset(events) : 0;
+    const endOffset = this.#last === '' ? backgroundFormat.findEndOffset(events) : 0;
     if (endOffset !== 0) write(endOffset === -1 ? events : events.slice(0, endOffset));
     if (endOffset !== -1) this.#last += events.slice(endOffset);
   }

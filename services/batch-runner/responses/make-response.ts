@@ -107,7 +107,7 @@ async function makeInRun(
   const { background: backgroundFormat } = format;
   const begun = await responses.beginRun(
     record,
-    backgroundFormat.inProgressEvent(queued, backgroundFormat.queuedEvents(queued).last + 1),
+    backgroundFormat.writeInProgressEvent(queued, backgroundFormat.writeQueuedEvents(queued).last + 1),
   );
   if (!begun) return;
   const runningResponse: RunningResponse = { ...response, queued, runId: begun.runId };
@@ -115,7 +115,7 @@ async function makeInRun(
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
-    lastNumber: backgroundFormat.lastNumber,
+    lastNumber: backgroundFormat.findLastNumber,
     append: (events) => responses.append(record, begun.runId, events),
     budget: parts.eventBudget,
     onRefused: () => watch.stop(),
@@ -199,7 +199,7 @@ async function finishRun(
   await recordEnd(
     parts,
     runningResponse,
-    backgroundFormat.failureEvent(error, runningResponse.queued, runOutput.next),
+    backgroundFormat.writeFailureEvent(error, runningResponse.queued, runOutput.next),
     undefined,
     runOutput,
   );
@@ -243,7 +243,7 @@ async function recordEnd(
 
 function createTooLargeEnd({ format, queued }: RunningResponse, { next }: RunOutput): EndingEvent {
   const error = new RouterError('request_exceeds_limit', 'The response is too large to be stored.');
-  return format.background.failureEvent(error, queued, next);
+  return format.background.writeFailureEvent(error, queued, next);
 }
 
 async function prepareToStore(

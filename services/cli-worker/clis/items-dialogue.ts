@@ -31,10 +31,10 @@ export function createItemsDialogue<Request extends AnswerLimits>(
   ): Translation<Request> => ({
     ...translation,
     passesHeaders: false,
-    request: (body, targetTraits) => {
+    translateRequest: (body, targetTraits) => {
       refuse(body);
       const traits = { ...targetTraits, ...modelTraits };
-      return readRequest(translation.request(body, traits), traits, words);
+      return readRequest(translation.translateRequest(body, traits), traits, words);
     },
   });
   return {

@@ -41,7 +41,12 @@ export function readItemsRequest(body: JsonObject, traits: ModelTraits, words: C
   const request = body as ChatRequest;
   const { stop, max_completion_tokens: maxCompletionTokens, max_tokens: maxTokens } = request;
   // The worker itself ends the answer at stop texts.
-  const { input, text, tool_choice: toolChoice, ...rest } = chatToResponses.request({ ...body, stop: null }, traits);
+  const {
+    input,
+    text,
+    tool_choice: toolChoice,
+    ...rest
+  } = chatToResponses.translateRequest({ ...body, stop: null }, traits);
   const tools = toolChoice === 'none' ? [] : ((rest['tools'] ?? []) as ResponsesFunctionTool[]);
   if (tools.length > 0 && traits.takesTools !== true) throw words.unsupported('tools', 'tools of the client');
   if (tools.length > 0 && toolChoice !== undefined && toolChoice !== 'auto') {

@@ -3,7 +3,7 @@ import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { anthropic, createAnthropicList } from './presets/anthropic.ts';
-import { guessedEmbeddings, guessedRanking } from './further-formats.ts';
+import { guessedEmbeddings, guessedRanking } from './other-formats.ts';
 import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, createCardReader, tokens } from './read-cards.ts';
 
@@ -32,7 +32,7 @@ const openaiLikeProvider = {
   },
   takesFiles: true,
   // Only a model's name shows whether it embeds or ranks.
-  further: [guessedEmbeddings, guessedRanking],
+  otherFormats: [guessedEmbeddings, guessedRanking],
 };
 
 /**

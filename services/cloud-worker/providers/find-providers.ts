@@ -1,5 +1,5 @@
 import type { Environment } from '#shared/core/load-config.ts';
-import { presets } from './provider-of.ts';
+import { presets } from './presets.ts';
 import type { Provider, ProviderName } from './provider.ts';
 
 export interface FoundProvider {

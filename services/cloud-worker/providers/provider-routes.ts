@@ -54,10 +54,10 @@ export class ProviderRoutes {
 
 /** Returns the client formats that a provider can serve in at least one of its formats. */
 export function listClientFormats(
-  { format, further = [] }: ProviderFormats,
+  { format, otherFormats = [] }: ProviderFormats,
   translations: readonly Translation[],
 ): string[] {
-  const formats = [format, ...further.map((each) => each.format)];
+  const formats = [format, ...otherFormats.map((each) => each.format)];
   return [...new Set(formats.flatMap((each) => findClientFormats(translations, each)))];
 }
 

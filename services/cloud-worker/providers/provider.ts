@@ -47,7 +47,7 @@ export interface Provider {
   readonly traceName?: string;
   readonly format: HttpUpstreamFormat;
   /** Other wire formats below the same URL. */
-  readonly further?: readonly FurtherFormat[];
+  readonly otherFormats?: readonly FurtherFormat[];
   /** Variables that may hold the provider's key. The first one that is set counts. */
   readonly keyVariables: readonly string[];
   /** Variables besides the key that must be set, unless `PROVIDER_URL` is set. */

@@ -12,21 +12,21 @@ export interface ServedFormat {
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
 
-export type ProviderFormats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
+export type ProviderFormats = Pick<Provider, 'format' | 'otherFormats' | 'rules' | 'adaptation'>;
 
 /** Returns the formats in which the provider serves a model, the main format first. The rules apply only to the main format. */
 export function listServedFormats(provider: ProviderFormats, id: string): ServedFormat[] {
-  const { format, further = [], rules, adaptation } = provider;
-  const servedFurther = further
+  const { format, otherFormats = [], rules, adaptation } = provider;
+  const servedOthers = otherFormats
     .map((each) => ({ ...each, role: each.serves(id) }))
     .filter(({ role }) => role !== 'not');
-  const formats = servedFurther.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
+  const formats = servedOthers.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
     format: other,
     compacts,
     encrypts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
-  if (servedFurther.some(({ role }) => role === 'only')) return formats;
+  if (servedOthers.some(({ role }) => role === 'only')) return formats;
   const adapt = (request: JsonObject, model: ModelInfo): JsonObject => {
     const ruledRequest = applyRules(request, rules);
     return adaptation?.apply(ruledRequest, model) ?? ruledRequest;

@@ -82,7 +82,7 @@ export function findState(worker: LiveWorker): WorkerState {
 function toEjectionFacts({
   model,
   reason,
-  at,
+  ejectedAt: at,
   endedAt,
 }: Readonly<PastEjection>): NonNullable<LiveWorkerFacts['ejection']> {
   return { model, reason, at: toUnixMs(at), ...(endedAt === undefined ? {} : { endedAt: toUnixMs(endedAt) }) };

@@ -58,7 +58,10 @@ export function applyContinuation(written: WrittenRequest, continued: ContinuedA
   written.answerContext = { ...answerContext, id, created };
   written.route = {
     ...route,
-    translation: { ...translation, stream: (context) => translateRest(continued, translation.stream(context)) },
+    translation: {
+      ...translation,
+      createStream: (context) => translateRest(continued, translation.createStream(context)),
+    },
   };
 }
 
@@ -79,9 +82,9 @@ export function endAnswer(
   { stream: { text: upstreamText } }: ContinuedAnswer,
   reply: Pick<Reply, 'write'>,
 ): Ending {
-  const stream = route.translation.stream(answerContext);
-  const last = stream.event(upstreamText.writeEndingEvent('length', {}));
-  const { text, ending } = stream.end();
+  const stream = route.translation.createStream(answerContext);
+  const last = stream.translateEvent(upstreamText.writeEndingEvent('length', {}));
+  const { text, ending } = stream.translateEnd();
   reply.write(last + text);
   return ending;
 }

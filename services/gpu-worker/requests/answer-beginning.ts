@@ -15,7 +15,8 @@ export function readAnswerBeginning({ messages }: JsonObject): AnswerBeginning |
 export function removeBeginningFromReplies(translation: Translation, beginning: AnswerBeginning): Translation {
   return {
     ...translation,
-    reply: (answer, answerContext) => translation.reply(removeBeginning(answer, beginning), answerContext),
+    translateReply: (answer, answerContext) =>
+      translation.translateReply(removeBeginning(answer, beginning), answerContext),
   };
 }
 

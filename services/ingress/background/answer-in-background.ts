@@ -57,7 +57,7 @@ export async function answerInBackground(
     {
       request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
       queued,
-      ...backgroundFormat.queuedEvents(queued),
+      ...backgroundFormat.writeQueuedEvents(queued),
     },
   );
   // If this fails, the repair of the queue adds the job.

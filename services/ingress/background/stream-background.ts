@@ -64,12 +64,12 @@ export async function streamBackground(
     while (!clientGone.signal.aborted) {
       const reason = findStreamError(page, last);
       if (!page || reason)
-        return void response.end(backgroundFormat.brokenEvent(streamErrors[reason ?? 'removed'], last + 1));
+        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors[reason ?? 'removed'], last + 1));
       let events = '';
       for (const text of page.events) {
         // The store may contain events twice, because a writer repeats a write that was not confirmed.
-        const newEvents = backgroundFormat.eventsAfter(text, last);
-        last = backgroundFormat.lastNumber(newEvents) ?? last;
+        const newEvents = backgroundFormat.selectEventsAfter(text, last);
+        last = backgroundFormat.findLastNumber(newEvents) ?? last;
         events += newEvents;
       }
       if (events !== '') {
@@ -78,12 +78,14 @@ export async function streamBackground(
       }
       if (page.isOver && last >= page.next - 1) {
         const end = page.isCancelled ? 'cancelled' : last >= page.next ? 'ahead' : undefined;
-        return void (end ? response.end(backgroundFormat.brokenEvent(streamErrors[end], last + 1)) : response.end());
+        return void (end
+          ? response.end(backgroundFormat.writeBrokenEvent(streamErrors[end], last + 1))
+          : response.end());
       }
       // A response that is over has its last events, unless an operator has removed the events by hand.
       if (page.isOver && page.events.length === 0)
-        return void response.end(backgroundFormat.brokenEvent(streamErrors.gone, last + 1));
-      if (closing.aborted) return void response.end(backgroundFormat.brokenEvent(streamErrors.closing, last + 1));
+        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.gone, last + 1));
+      if (closing.aborted) return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.closing, last + 1));
       if (events === '') await wakeSignal.wait(Math.min(readIntervalMs, keepAliveMs));
       if (performance.now() - writtenAt >= keepAliveMs) {
         writtenAt = performance.now();
@@ -92,7 +94,7 @@ export async function streamBackground(
       const nextPage = await responses.read(owner, id, last).catch((): typeof unavailable => unavailable);
       if (nextPage !== unavailable) [page, readAt] = [nextPage, performance.now()];
       else if (performance.now() - readAt > maxUnavailableMs)
-        return void response.end(backgroundFormat.brokenEvent(streamErrors.away, last + 1));
+        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.away, last + 1));
       else page = { ...page, events: [], isOver: false };
     }
   } finally {

@@ -10,7 +10,7 @@ const lastErrorsMs = 500;
 export interface DrainParts {
   openRequests: OpenRequests;
   server: Server;
-  dispatcher: Pick<Dispatcher, 'active' | 'drain'>;
+  dispatcher: Pick<Dispatcher, 'activeJobs' | 'drain'>;
   /** Milliseconds for load balancers to stop sending requests. */
   leaveMs: number;
   /** Milliseconds after `leaveMs` for running answers to finish. */
@@ -31,7 +31,7 @@ export async function drainRequests(parts: DrainParts): Promise<void> {
   openRequests.startLeaving();
   log.info({ ms: leaveMs }, 'leaving: requests are still served');
   await pause(leaveMs);
-  log.info({ active: dispatcher.active }, 'finishing running answers');
+  log.info({ active: dispatcher.activeJobs }, 'finishing running answers');
   // The server's own `close` also closes idle connections, on which a request may be on its way.
   Server.prototype.close.call(server);
   onClosed();

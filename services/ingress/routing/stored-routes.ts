@@ -104,7 +104,7 @@ async function readAnswer(
   if (stored) return stored.response;
   const record = await background.responses.find(owner, id);
   const object = record && (await background.responses.readObject(record));
-  if (record && object && format.background) return format.background.inState(object, record.state);
+  if (record && object && format.background) return format.background.withState(object, record.state);
   // A background response that ended meanwhile is stored by now.
   return (await findStored(answers, reference)).response;
 }
@@ -121,7 +121,7 @@ async function cancelAnswer(
 ): Promise<boolean> {
   if (!backgroundFormat || isOver(record)) return false;
   const object = await responses.readObject(record);
-  if (!object || !(await responses.cancel(record, backgroundFormat.inState(object, 'cancelled'), alsoDeletes)))
+  if (!object || !(await responses.cancel(record, backgroundFormat.withState(object, 'cancelled'), alsoDeletes)))
     return false;
   // The job is removed because the jobs of cancelled responses could fill the queue. A job that stays does nothing.
   const { id } = record;

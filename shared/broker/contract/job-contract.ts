@@ -77,7 +77,7 @@ export interface Reply {
    * the first piece. The ingress passes on only the headers that the client's format names, and `fittedLimitHeader`. An error has headers
    * of its own.
    */
-  head(headers: Readonly<Record<string, string>>): void;
+  addHeaders(headers: Readonly<Record<string, string>>): void;
   /**
    * Adds a piece of the answer. Pieces of a stream that follow each other within the coalescing window are sent together. The pieces of an
    * answer that is not streamed are sent at its end.
@@ -87,7 +87,7 @@ export interface Reply {
    * Returns undefined if there is room for further pieces, otherwise a promise that resolves when there is room. While the dispatcher is
    * out of reach, the sent pieces fill the memory that keeps them. A handler that can wait then stops reading its upstream.
    */
-  room?(): Promise<void> | undefined;
+  waitForRoom?(): Promise<void> | undefined;
 }
 
 /**

@@ -148,7 +148,7 @@ export class Dispatcher {
   }
 
   /** The number of jobs that have not ended. */
-  get active(): number {
+  get activeJobs(): number {
     return this.#jobs.size;
   }
 

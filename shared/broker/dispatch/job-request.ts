@@ -50,7 +50,7 @@ export interface JobRequest {
   /** See `Grant.unread`. */
   unread?: UnreadLists | undefined;
   /** Whether the request's stream may continue on another worker after the loss of its worker. Default: the stream ends with an error. */
-  continues?: boolean | undefined;
+  mayContinue?: boolean | undefined;
   /**
    * A number of 32 bits. Requests with the same number share a prompt cache. They are offered to the same worker while that worker has
    * room.
@@ -69,7 +69,7 @@ export interface JobRequest {
    * Returns the reason why no pool can serve the request right now; undefined if it is unknown. Called when the request has waited too long
    * for a worker.
    */
-  whyUnplaced?: (() => RouterError | undefined) | undefined;
+  explainUnplaced?: (() => RouterError | undefined) | undefined;
   /** Returns the tiers that may serve the request, including tiers without a worker right now. Called only while the request waits. */
   tiers(): readonly Tier[];
 }

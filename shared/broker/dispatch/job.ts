@@ -56,7 +56,7 @@ export class Job {
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
-    if (memory && request.stream && request.continues === true) this.#continuation = new StreamContinuation(memory);
+    if (memory && request.stream && request.mayContinue === true) this.#continuation = new StreamContinuation(memory);
     if (request.avoid) this.#addFailedWorker(request.avoid, false);
   }
 

@@ -75,7 +75,7 @@ export class ReplyWriter implements Reply {
     this.#contact = contact;
   }
 
-  head(headers: Readonly<Record<string, string>>): void {
+  addHeaders(headers: Readonly<Record<string, string>>): void {
     this.#headerFields = { ...this.#headerFields, ...headers };
     this.#headers = encodeAnswerHeaders(this.#headerFields);
   }
@@ -93,7 +93,7 @@ export class ReplyWriter implements Reply {
   }
 
   /** See `Reply`. There is always room while the dispatcher is in reach, because frames are then confirmed within about a second. */
-  room(): Promise<void> | undefined {
+  waitForRoom(): Promise<void> | undefined {
     return this.#isDoubtful(performance.now()) ? this.#memory.waitForRoom() : undefined;
   }
 

@@ -35,27 +35,27 @@ export function createBackgroundRequest(request: ResponsesRequest): BackgroundRe
 
 /** Writes background responses (OpenAI API guide, "Background mode"). */
 export const backgroundResponses: BackgroundAnswers = {
-  inState: (response, status) => ({ ...response, status }),
-  queuedEvents: (response) => ({
+  withState: (response, status) => ({ ...response, status }),
+  writeQueuedEvents: (response) => ({
     events: writeEvent('response.created', 0, { response }) + writeEvent('response.queued', 1, { response }),
     last: 1,
   }),
-  inProgressEvent: (queued, number) => ({
+  writeInProgressEvent: (queued, number) => ({
     events: writeEvent('response.in_progress', number, { response: { ...queued, status: 'in_progress' } }),
     last: number,
   }),
-  lastNumber: (events) => findEventNumber(events.slice(events.lastIndexOf('\n\n', events.length - 3) + 1))?.value,
-  eventsAfter: (events, number) =>
+  findLastNumber: (events) => findEventNumber(events.slice(events.lastIndexOf('\n\n', events.length - 3) + 1))?.value,
+  selectEventsAfter: (events, number) =>
     events
       .split(/(?<=\n\n)/)
       .filter((text) => (findEventNumber(text)?.value ?? -1) > number)
       .join(''),
-  endOffset: (events) => {
+  findEndOffset: (events) => {
     const at = events.search(endingPattern);
     return at > 0 ? at + 1 : at;
   },
   readEnding,
-  failureEvent: (error, queued, number) => {
+  writeFailureEvent: (error, queued, number) => {
     const answer = { ...queued, status: 'failed', error: toFailedResponseError(error) };
     return {
       state: 'failed',
@@ -64,7 +64,7 @@ export const backgroundResponses: BackgroundAnswers = {
       last: number,
     };
   },
-  brokenEvent: ({ code, message }, number) => writeEvent('error', number, { code, message, param: null }),
+  writeBrokenEvent: ({ code, message }, number) => writeEvent('error', number, { code, message, param: null }),
 };
 
 function readEnding(text: string, queued: JsonObject): EndingEvent | undefined {

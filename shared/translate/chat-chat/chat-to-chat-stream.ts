@@ -69,7 +69,7 @@ export class ChatToChatStream implements StreamTranslation {
     );
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     if (data === '[DONE]') {
       this.#isDone = true;
       return '';
@@ -80,7 +80,7 @@ export class ChatToChatStream implements StreamTranslation {
     return this.#chunkTemplate.write(text);
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     const choices = this.#choices.size > 0 ? [...this.#choices.values()] : [this.#getChoice(0)];
     choices.sort((a, b) => a.index - b.index);
     const hasEnded = choices.every(({ upstreamFinishReason }) => upstreamFinishReason !== undefined);

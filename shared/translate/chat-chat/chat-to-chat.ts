@@ -21,10 +21,10 @@ export const chatToChat: Translation = {
   answerRules,
   passesHeaders: true,
   passesLists: true,
-  recall: (body) => ({ ...readChoiceCount(body), ...readCustomToolNames(body) }),
-  request: chatToChatRequest,
-  reply: chatToChatReply,
-  stream: (answerContext) => new ChatToChatStream(answerContext),
+  recallFields: (body) => ({ ...readChoiceCount(body), ...readCustomToolNames(body) }),
+  translateRequest: chatToChatRequest,
+  translateReply: chatToChatReply,
+  createStream: (answerContext) => new ChatToChatStream(answerContext),
 };
 
 /**

@@ -9,7 +9,8 @@ export const chatToConversation: Translation<Conversation> = {
   client: chatFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  request: (body, { model, takesImages = false }) => readChatConversation(body as ChatRequest, model, takesImages),
-  reply: chatToChat.reply,
-  stream: chatToChat.stream,
+  translateRequest: (body, { model, takesImages = false }) =>
+    readChatConversation(body as ChatRequest, model, takesImages),
+  translateReply: chatToChat.translateReply,
+  createStream: chatToChat.createStream,
 };

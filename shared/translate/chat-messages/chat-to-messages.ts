@@ -14,8 +14,8 @@ export const chatToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: readCustomToolNames,
-  request: chatToMessagesRequest,
-  reply: chatToMessagesReply,
-  stream: (answerContext) => new MessagesReader(answerContext, new ChatAnswerWriter(answerContext)),
+  recallFields: readCustomToolNames,
+  translateRequest: chatToMessagesRequest,
+  translateReply: chatToMessagesReply,
+  createStream: (answerContext) => new MessagesReader(answerContext, new ChatAnswerWriter(answerContext)),
 };

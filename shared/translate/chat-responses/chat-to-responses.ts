@@ -13,7 +13,7 @@ export const chatToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: chatToResponsesRequest,
-  reply: chatToResponsesReply,
-  stream: (answerContext) => new ResponsesReader(answerContext, new ChatAnswerWriter(answerContext)),
+  translateRequest: chatToResponsesRequest,
+  translateReply: chatToResponsesReply,
+  createStream: (answerContext) => new ResponsesReader(answerContext, new ChatAnswerWriter(answerContext)),
 };

@@ -40,7 +40,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     return [...this.#endedByIndex.values()].includes(false);
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     if (data === '[DONE]') return '';
     const chunk = parseUpstreamEvent(data);
     const failure = readChatEventError(chunk);
@@ -60,7 +60,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     return heldEvent;
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if (!this.#heldChunk || [...this.#endedByIndex.values()].includes(false))
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const usage = fillUsage(readChatUsage(this.#usage), {

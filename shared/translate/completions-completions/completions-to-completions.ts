@@ -18,9 +18,9 @@ export const completionsToCompletions: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: completionsToCompletionsRequest,
-  reply: completionsToCompletionsReply,
-  stream: (answerContext) => new CompletionsToCompletionsStream(answerContext),
+  translateRequest: completionsToCompletionsRequest,
+  translateReply: completionsToCompletionsReply,
+  createStream: (answerContext) => new CompletionsToCompletionsStream(answerContext),
 };
 
 /** Returns the upstream's request. A streamed request always asks for the usage. */

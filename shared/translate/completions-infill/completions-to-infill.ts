@@ -24,8 +24,8 @@ export const completionsToInfill: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: completionsToInfillRequest,
-  reply: (body, answerContext) => {
+  translateRequest: completionsToInfillRequest,
+  translateReply: (body, answerContext) => {
     const failure = readChatEventError(body);
     if (failure) throw failure;
     const { choice, usage, finishReason } = readAnswer(body, answerContext, '');
@@ -34,7 +34,7 @@ export const completionsToInfill: Translation = {
       ending: { usage, finishReason },
     };
   },
-  stream: (answerContext) => new InfillStream(answerContext),
+  createStream: (answerContext) => new InfillStream(answerContext),
 };
 
 function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): JsonObject {
@@ -106,7 +106,7 @@ class InfillStream implements StreamTranslation {
     return this.#text !== '';
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     if (data === '[DONE]') return '';
     const event = parseUpstreamEvent(data);
     const failure = readChatEventError(event);
@@ -121,7 +121,7 @@ class InfillStream implements StreamTranslation {
     return this.#write({ text, index: 0, logprobs: null, finish_reason: null });
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if (!this.#last)
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const { choice, usage, finishReason } = readAnswer(this.#last, this.#answerContext, this.#text);

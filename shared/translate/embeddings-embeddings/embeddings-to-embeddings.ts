@@ -24,10 +24,10 @@ export const embeddingsToEmbeddings: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...toRecalledFields(body as EmbeddingsRequest) }),
-  request: embeddingsToEmbeddingsRequest,
-  reply: embeddingsToEmbeddingsReply,
-  stream: refuseStream,
+  recallFields: (body) => ({ ...toRecalledFields(body as EmbeddingsRequest) }),
+  translateRequest: embeddingsToEmbeddingsRequest,
+  translateReply: embeddingsToEmbeddingsReply,
+  createStream: refuseStream,
 };
 
 function toRecalledFields({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): RecalledFields {

@@ -12,7 +12,7 @@ export const imageEditsToImageEdits: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: (body, { model }) => ({ ...body, model }),
-  reply: toPicturesReply,
-  stream: refuseStream,
+  translateRequest: (body, { model }) => ({ ...body, model }),
+  translateReply: toPicturesReply,
+  createStream: refuseStream,
 };

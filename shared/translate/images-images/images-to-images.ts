@@ -11,7 +11,7 @@ export const imagesToImages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: (body, { model }) => ({ ...body, model }),
-  reply: toPicturesReply,
-  stream: refuseStream,
+  translateRequest: (body, { model }) => ({ ...body, model }),
+  translateReply: toPicturesReply,
+  createStream: refuseStream,
 };

@@ -16,10 +16,10 @@ export const messagesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
-  request: messagesToChatRequest,
-  reply: messagesToChatReply,
-  stream: (answerContext) =>
+  recallFields: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
+  translateRequest: messagesToChatRequest,
+  translateReply: messagesToChatReply,
+  createStream: (answerContext) =>
     new ChatReader(
       answerContext,
       new MessagesAnswerWriter(answerContext, readRecalledThinking(answerContext.recalled)),

@@ -9,7 +9,7 @@ export const messagesToConversation: Translation<Conversation> = {
   client: messagesFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  request: (body, traits) => readMessagesConversation(body as MessagesRequest, traits),
-  reply: messagesToChat.reply,
-  stream: messagesToChat.stream,
+  translateRequest: (body, traits) => readMessagesConversation(body as MessagesRequest, traits),
+  translateReply: messagesToChat.translateReply,
+  createStream: messagesToChat.createStream,
 };

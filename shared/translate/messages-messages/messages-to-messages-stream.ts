@@ -32,7 +32,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
     return this.#hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const event = parseUpstreamEvent(data);
     const { type } = event;
     switch (type) {
@@ -61,7 +61,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
     return writeEvent(type, data);
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if (!this.#hasStarted || (!this.#isComplete && this.#stopReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }

@@ -13,7 +13,7 @@ export const messagesToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
-  request: messagesToMessagesRequest,
-  reply: messagesToMessagesReply,
-  stream: (answerContext) => new MessagesToMessagesStream(answerContext),
+  translateRequest: messagesToMessagesRequest,
+  translateReply: messagesToMessagesReply,
+  createStream: (answerContext) => new MessagesToMessagesStream(answerContext),
 };

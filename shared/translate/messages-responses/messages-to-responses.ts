@@ -15,10 +15,10 @@ export const messagesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
-  request: messagesToResponsesRequest,
-  reply: messagesToResponsesReply,
-  stream: (answerContext) => {
+  recallFields: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
+  translateRequest: messagesToResponsesRequest,
+  translateReply: messagesToResponsesReply,
+  createStream: (answerContext) => {
     // If the client asks for thinking without text, the upstream itself omits the text.
     const shownThinking = readRecalledThinking(answerContext.recalled) === 'none' ? 'none' : 'text';
     return new ResponsesReader(answerContext, new MessagesAnswerWriter(answerContext, shownThinking), true);

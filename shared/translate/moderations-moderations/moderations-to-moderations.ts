@@ -14,9 +14,9 @@ export const moderationsToModerations: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  request: (body, { model }) => ({ ...body, model }),
-  reply: moderationsToModerationsReply,
-  stream: refuseStream,
+  translateRequest: (body, { model }) => ({ ...body, model }),
+  translateReply: moderationsToModerationsReply,
+  createStream: refuseStream,
 };
 
 /**

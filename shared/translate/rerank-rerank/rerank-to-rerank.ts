@@ -22,10 +22,10 @@ export const rerankToRerank: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
-  request: rerankToRerankRequest,
-  reply: rerankToRerankReply,
-  stream: refuseStream,
+  recallFields: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
+  translateRequest: rerankToRerankRequest,
+  translateReply: rerankToRerankReply,
+  createStream: refuseStream,
 };
 
 function toRecalledFields({ documents, top_n, return_documents }: RerankRequest): RecalledFields {

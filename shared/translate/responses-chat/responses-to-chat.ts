@@ -14,14 +14,14 @@ export const responsesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: toRecalledRequest,
-  request: responsesToChatRequest,
-  reply: (body, answerContext) => {
+  recallFields: toRecalledRequest,
+  translateRequest: responsesToChatRequest,
+  translateReply: (body, answerContext) => {
     const writer = new ResponsesAnswerWriter(answerContext);
     const ending = new ChatReader(answerContext, writer).readWhole(body);
     return { body: writer.response, ending };
   },
-  stream: (answerContext) => new ChatReader(answerContext, new ResponsesAnswerWriter(answerContext)),
+  createStream: (answerContext) => new ChatReader(answerContext, new ResponsesAnswerWriter(answerContext)),
   findUrlPath: findImagePath,
 };
 

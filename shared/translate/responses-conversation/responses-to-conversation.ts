@@ -11,9 +11,9 @@ export const responsesToConversation: Translation<Conversation> = {
   client: responsesFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  recall: toRecalledRequest,
-  request: (body, traits) =>
+  recallFields: toRecalledRequest,
+  translateRequest: (body, traits) =>
     readResponsesConversation(expandCompaction(body, traits.unseal) as ResponsesRequest, traits),
-  reply: responsesToChat.reply,
-  stream: responsesToChat.stream,
+  translateReply: responsesToChat.translateReply,
+  createStream: responsesToChat.createStream,
 };

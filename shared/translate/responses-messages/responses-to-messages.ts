@@ -13,12 +13,12 @@ export const responsesToMessages: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: toRecalledRequest,
-  request: responsesToMessagesRequest,
-  reply: (body, answerContext) => {
+  recallFields: toRecalledRequest,
+  translateRequest: responsesToMessagesRequest,
+  translateReply: (body, answerContext) => {
     const writer = new ResponsesAnswerWriter(answerContext);
     const ending = new MessagesReader(answerContext, writer).readWhole(body);
     return { body: writer.response, ending };
   },
-  stream: (answerContext) => new MessagesReader(answerContext, new ResponsesAnswerWriter(answerContext)),
+  createStream: (answerContext) => new MessagesReader(answerContext, new ResponsesAnswerWriter(answerContext)),
 };

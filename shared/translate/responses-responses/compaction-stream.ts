@@ -30,16 +30,16 @@ export class CompactionStream implements StreamTranslation {
     return this.#relay.hasContent;
   }
 
-  event(data: string): string {
-    this.#heldEvents += this.#relay.event(data);
+  translateEvent(data: string): string {
+    this.#heldEvents += this.#relay.translateEvent(data);
     this.#hasCompactionItem ||= compactionItem.test(data);
-    this.#reader.event(data);
+    this.#reader.translateEvent(data);
     return '';
   }
 
   /** @throws RouterError `upstream_failed` if there is no summary */
-  end(): { text: string; ending: Ending } {
-    const { text, ending } = this.#relay.end();
+  translateEnd(): { text: string; ending: Ending } {
+    const { text, ending } = this.#relay.translateEnd();
     if (this.#hasCompactionItem) return { text: this.#heldEvents + text, ending };
     const answer = new ResponsesAnswerWriter(this.#answerContext);
     return { text: answer.begin() + answer.addText(this.#summary.text) + answer.finish(ending), ending };

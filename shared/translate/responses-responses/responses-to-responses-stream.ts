@@ -44,7 +44,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     return this.#hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const type = readEventType(data);
     if (type === undefined) throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     if (!this.#hasStarted) this.#start(data);
@@ -58,7 +58,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     return this.#writeEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     const response = this.#lastResponse;
     if (!response) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');

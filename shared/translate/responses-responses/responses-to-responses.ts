@@ -17,10 +17,10 @@ export const responsesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
-  recall: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: readRepeatedFields(body) }),
-  request: responsesToResponsesRequest,
-  reply: responsesToResponsesReply,
-  stream: (answerContext) => {
+  recallFields: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: readRepeatedFields(body) }),
+  translateRequest: responsesToResponsesRequest,
+  translateReply: responsesToResponsesReply,
+  createStream: (answerContext) => {
     const relay = new ResponsesToResponsesStream(answerContext);
     return answerContext.recalled?.['compacts'] === true ? new CompactionStream(answerContext, relay) : relay;
   },

@@ -14,13 +14,13 @@ export const speechToSpeech: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
-  recall: (body) => ({ characters: countCharacters(body as SpeechRequest) }),
-  request: (body, { model }) => ({ ...body, model }),
+  recallFields: (body) => ({ characters: countCharacters(body as SpeechRequest) }),
+  translateRequest: (body, { model }) => ({ ...body, model }),
   bytes: { ending: computeEnding },
-  reply: () => {
+  translateReply: () => {
     throw new RouterError('internal', 'Sound is not translated.');
   },
-  stream: refuseStream,
+  createStream: refuseStream,
 };
 
 /** Returns how an answer has ended. The usage counts the characters of the request, because no upstream reports them. */

@@ -18,12 +18,12 @@ export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstr
     requestRules,
     answerRules,
     passesHeaders: false,
-    recall: (body) => ({ seconds: estimateSoundSeconds((body as TranscriptionRequest).file) }),
-    request: (body, { model }) => ({ ...body, model }),
+    recallFields: (body) => ({ seconds: estimateSoundSeconds((body as TranscriptionRequest).file) }),
+    translateRequest: (body, { model }) => ({ ...body, model }),
     // The transcription of silence is empty.
     bytes: { ending: (answerContext) => computeEnding(answerContext, {}), mayBeEmpty: true },
-    reply: toSoundReply,
-    stream: refuseStream,
+    translateReply: toSoundReply,
+    createStream: refuseStream,
   };
 }
 

@@ -35,9 +35,10 @@ export class ContinuedStream implements StreamTranslation {
     const { translation, upstreamText, relayed, repeatedText } = parts;
     this.#parts = parts;
     this.#textToRepeat = repeatedText;
-    const opening = upstreamText.openingEvent === undefined ? '' : translation.event(upstreamText.openingEvent);
+    const opening =
+      upstreamText.openingEvent === undefined ? '' : translation.translateEvent(upstreamText.openingEvent);
     const replayedEvents =
-      opening + relayed.pieces.map((piece) => translation.event(upstreamText.writeTextEvent(piece))).join('');
+      opening + relayed.pieces.map((piece) => translation.translateEvent(upstreamText.writeTextEvent(piece))).join('');
     const events = replayedEvents.split('\n\n').length - 1;
     if (relayed.events !== undefined && relayed.events !== events)
       throw new CannotContinue('refused', 'The answer cannot be continued: its events were numbered otherwise.');
@@ -47,22 +48,22 @@ export class ContinuedStream implements StreamTranslation {
     return this.#hasJoined && this.#parts.translation.hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const { translation } = this.#parts;
-    if (data === '[DONE]') return translation.event(data);
-    if (this.#hasJoined && !data.includes('"usage"')) return translation.event(data);
+    if (data === '[DONE]') return translation.translateEvent(data);
+    if (this.#hasJoined && !data.includes('"usage"')) return translation.translateEvent(data);
     const chunk = parseUpstreamEvent(data);
     const chunkWithUsage = this.#replaceUsage(chunk);
     const [choice] = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    if (this.#hasJoined || !isJsonObject(choice)) return translation.event(JSON.stringify(chunkWithUsage));
+    if (this.#hasJoined || !isJsonObject(choice)) return translation.translateEvent(JSON.stringify(chunkWithUsage));
     const newChoice = this.#removeRepeatedText(choice);
-    return newChoice ? translation.event(JSON.stringify({ ...chunkWithUsage, choices: [newChoice] })) : '';
+    return newChoice ? translation.translateEvent(JSON.stringify({ ...chunkWithUsage, choices: [newChoice] })) : '';
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if (this.#textToRepeat !== '')
       throw createMismatchError('the upstream ended before the text that it was to repeat');
-    return this.#parts.translation.end();
+    return this.#parts.translation.translateEnd();
   }
 
   /** Removes the repeated text from a choice. Returns undefined if nothing remains of the choice. */

@@ -3,7 +3,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { batchRunnerConfig } from '#services/batch-runner/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';

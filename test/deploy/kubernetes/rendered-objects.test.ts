@@ -98,7 +98,7 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   it('probe paths that an admin port answers', async () => {
     const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
     const [health, further] = [() => ({ ready: true, facts: {} }), { '/load': () => ({}) }];
-    const admin = createAdminServer({ log, registry: new Registry(), health, further });
+    const admin = createAdminServer({ log, registry: new Registry(), health, otherPages: further });
     const url = await serveInTest((request, response) => admin.emit('request', request, response));
     const probes = everyContainer().flatMap(({ container }) => probesOf(container));
     const monitors = everything().flatMap(endpointsOf);

@@ -38,6 +38,6 @@ function wordsFor(field: string, effect: Effect): string {
     case 'ignored':
       return `Ignored: ${effect.why}`;
     case 'refused':
-      return `Refused: ${effect.what}`;
+      return `Refused: ${effect.feature}`;
   }
 }

@@ -1,13 +1,13 @@
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { engineHints, platformHints, type RequestRules } from '#services/cloud-worker/providers/request-rules.ts';
 
 /** The rows of the documentation's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
 export function providerRows(): string[][] {
   return Object.entries(presets).map(
-    ([name, { title, format, further = [], keyVariables, needs, rules, adaptation }]) => [
+    ([name, { title, format, otherFormats = [], keyVariables, needs, rules, adaptation }]) => [
       `${title}: \`${name}\``,
       [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
-      [format.name, ...further.map((each) => each.format.name)].join(', '),
+      [format.name, ...otherFormats.map((each) => each.format.name)].join(', '),
       describeRules(rules, adaptation?.description),
     ],
   );

@@ -60,7 +60,11 @@ export async function runJob(
   const answer = collectAnswer(onPiece);
   try {
     const handleJob = createJobHandler(upstream);
-    const end = await handleJob(grantedJob(known[0]?.id ?? '', job), { head: onHead, write: answer.write }, signal);
+    const end = await handleJob(
+      grantedJob(known[0]?.id ?? '', job),
+      { addHeaders: onHead, write: answer.write },
+      signal,
+    );
     return { end, pieces: answer.pieces, events: answer.events() };
   } finally {
     if (!given) await http.close();

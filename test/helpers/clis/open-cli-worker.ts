@@ -68,7 +68,7 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     ) => {
       const answer = collectAnswer(onPiece);
       const job = grantedJob(models[0], { ...fields, body });
-      const end = await served.handler(job, { head: () => undefined, write: answer.write }, signal);
+      const end = await served.handler(job, { addHeaders: () => undefined, write: answer.write }, signal);
       return { end, text: answer.text(), events: answer.events() };
     },
     close: async () => {

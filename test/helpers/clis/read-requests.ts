@@ -13,7 +13,7 @@ export function readRequests<Request>({ translations, upstream }: Dialogue<Reque
   const reader =
     (client: string, question: object) =>
     (fields: object, traits: Omit<ModelTraits, 'model'> = able): Request =>
-      findTranslation(translations, client, upstream).request(
+      findTranslation(translations, client, upstream).translateRequest(
         { model: 'auto', ...question, ...fields },
         { model, ...traits },
       );

@@ -35,7 +35,7 @@ export function openCloudWorker(
     run: async (format: string, model: string, body: JsonObject) => {
       const job = grantedJob(model, { format, body: { ...body, model } });
       const { write, text } = collectAnswer();
-      const end = await handle(job, { head: (head) => heads.push(head), write }, new AbortController().signal);
+      const end = await handle(job, { addHeaders: (head) => heads.push(head), write }, new AbortController().signal);
       return { end, text: text() };
     },
   };

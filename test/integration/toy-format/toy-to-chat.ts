@@ -12,7 +12,7 @@ export const toyToChat: Translation = {
   client: toyFormat,
   upstream: chatUpstream,
   passesHeaders: false,
-  request: (body, { model }) => {
+  translateRequest: (body, { model }) => {
     const { say, live, most } = body as ToyRequest & JsonObject;
     return {
       model,
@@ -21,8 +21,8 @@ export const toyToChat: Translation = {
       ...(live && { stream: true, stream_options: { include_usage: true } }),
     };
   },
-  reply: (body, answerContext) => {
-    const { body: chat, ending } = chatToChat.reply(body, answerContext);
+  translateReply: (body, answerContext) => {
+    const { body: chat, ending } = chatToChat.translateReply(body, answerContext);
     const [choice] = Array.isArray(chat['choices']) ? chat['choices'] : [];
     const message = isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {};
     const { promptTokens, completionTokens } = ending.usage;
@@ -31,7 +31,7 @@ export const toyToChat: Translation = {
       ending,
     };
   },
-  stream: (answerContext) => new ToyToChatStream(answerContext),
+  createStream: (answerContext) => new ToyToChatStream(answerContext),
 };
 
 class ToyToChatStream implements StreamTranslation {
@@ -42,16 +42,16 @@ class ToyToChatStream implements StreamTranslation {
 
   constructor(answerContext: AnswerContext) {
     this.#answerContext = answerContext;
-    this.#chat = chatToChat.stream(answerContext);
+    this.#chat = chatToChat.createStream(answerContext);
   }
 
   get hasContent(): boolean {
     return this.#chat.hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const parsed: unknown = data === '[DONE]' ? undefined : JSON.parse(data);
-    this.#chat.event(data);
+    this.#chat.translateEvent(data);
     if (!isJsonObject(parsed)) return '';
     const failure = readChatEventError(parsed);
     if (failure) throw failure;
@@ -62,8 +62,8 @@ class ToyToChatStream implements StreamTranslation {
       : '';
   }
 
-  end(): { text: string; ending: Ending } {
-    const { ending } = this.#chat.end();
+  translateEnd(): { text: string; ending: Ending } {
+    const { ending } = this.#chat.translateEnd();
     if (this.#events === 0) throw new RouterError('upstream_failed', 'Nothing was said.');
     const { promptTokens, completionTokens } = ending.usage;
     return {

@@ -26,7 +26,7 @@ describe('many at once', () => {
       expect(await finished).toMatchObject({ state: 'done', attempts: 1, text: requestId });
     expect(runs.size).toBe(1_000);
     expect(Math.max(...runs.values())).toBe(1);
-    expect([ingress.dispatcher.active, other.dispatcher.active]).toEqual([0, 0]);
+    expect([ingress.dispatcher.activeJobs, other.dispatcher.activeJobs]).toEqual([0, 0]);
     for (const pool of [...ingress.workers.pools(), ...other.workers.pools()]) expect(pool.waiting).toBe(0);
     for (const worker of [...ingress.workers.workers(), ...other.workers.workers()]) expect(worker.ownJobs).toBe(0);
   });

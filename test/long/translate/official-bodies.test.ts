@@ -84,7 +84,7 @@ const answers = {
 };
 
 function wholeTo(client: string, upstream: keyof typeof answers): JsonObject[] {
-  const { reply } = translationBetween(client, upstream);
+  const { translateReply: reply } = translationBetween(client, upstream);
   return [answers[upstream], wholeAnswer(upstream, {})].map((answer) => reply(answer, answerContext).body);
 }
 
@@ -99,7 +99,7 @@ describe.each(['chat', 'responses'] as const)("a %s upstream's answer", (upstrea
   });
 
   it('has them as a stream, too', () => {
-    const { stream } = translationBetween('messages', upstream);
+    const { createStream: stream } = translationBetween('messages', upstream);
     const { text } = runStream(stream(answerContext), upstreamStreams[upstream]);
     const events = namedEvents(text).filter(({ type }) => type !== 'ping');
     expect(events.flatMap((event) => lackedFields(schemaOf('MessagesEvent'), event))).toEqual([]);
@@ -124,8 +124,8 @@ function translatorOf(client: string, upstream: string, field: string): Translat
     try {
       const parsed = parsers[client]?.(body) ?? {};
       // What the answer repeats of the request is no effect of it.
-      const { repeated: _, ...recalled } = translation.recall?.(parsed) ?? {};
-      return JSON.stringify([translation.request(parsed, targetOf(upstream)), recalled]);
+      const { repeated: _, ...recalled } = translation.recallFields?.(parsed) ?? {};
+      return JSON.stringify([translation.translateRequest(parsed, targetOf(upstream)), recalled]);
     } catch (error) {
       if (error instanceof RouterError && error.code !== 'internal') return error;
       throw error;
@@ -179,7 +179,7 @@ function replierOf(client: string, upstream: string, field: string): Translate {
     const value = (valueOf(tree, changed) as JsonObject)[field];
     const body = wholeAnswer(upstream, { ...(value !== undefined && { [field]: value }) });
     try {
-      return JSON.stringify(translation.reply(body, answerContext).body);
+      return JSON.stringify(translation.translateReply(body, answerContext).body);
     } catch (error) {
       if (error instanceof RouterError && error.code === 'upstream_failed') return error.message;
       throw error;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatHostedCapability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { openCloudWorker } from '../../helpers/upstreams/open-cloud-worker.ts';
 import { startMessagesUpstream, type MessagesAnswer } from '../../helpers/upstreams/start-messages-upstream.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { openCloudWorker } from '../../helpers/upstreams/open-cloud-worker.ts';
 import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';

@@ -25,7 +25,7 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
   const body = { tool: 'tool', input: { a: 1 } };
   const job = grantedJob('tool', { operation: 'execute_tool', format: 'tools', stream, body });
   const { write, text } = collectAnswer();
-  await handle(job, { head: () => undefined, write }, signal);
+  await handle(job, { addHeaders: () => undefined, write }, signal);
   return text();
 }
 

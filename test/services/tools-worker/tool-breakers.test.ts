@@ -25,7 +25,7 @@ function start() {
   const watched = breaker.limitCalls(handler);
   /** Begins a call. Resolves with its error's code, or `served`. */
   const call = (name = 'search', signal = never): Promise<string> =>
-    watched({ model: name } as GrantedJob, { head: () => undefined, write: () => undefined }, signal).then(
+    watched({ model: name } as GrantedJob, { addHeaders: () => undefined, write: () => undefined }, signal).then(
       () => 'served',
       (error: unknown) => (error instanceof RouterError ? error.code : String(error)),
     );

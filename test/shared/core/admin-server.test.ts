@@ -29,7 +29,7 @@ describe('the admin server', () => {
 
   it("answers 503 on a service's page without a value yet", async () => {
     let load: object | undefined;
-    const ask = await open({ further: { '/load': () => load } });
+    const ask = await open({ otherPages: { '/load': () => load } });
     expect((await ask('/load')).status).toBe(503);
     load = { tiers: {} };
     expect(await (await ask('/load')).json()).toEqual({ tiers: {} });

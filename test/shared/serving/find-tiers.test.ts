@@ -9,7 +9,7 @@ const everything = readKeyPermits({ models: undefined, tiers: undefined });
 
 function parts(known: Record<string, Tier[]>, live: Tier[], change: Partial<TiersParts> = {}): TiersParts {
   const pools = () => live.map((tier) => ({ tier }));
-  const workers = { tiersOf: (model: string) => new Set(known[model]), pools };
+  const workers = { findTiers: (model: string) => new Set(known[model]), pools };
   return { auto: emptyRegistry.auto, workers, permits: everything, placements: [], ...change };
 }
 

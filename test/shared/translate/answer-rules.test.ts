@@ -213,7 +213,7 @@ describe.each([
   ['responses', responsesExamples],
 ] as const)("the rules for a %s upstream's answer", (upstream, examples) => {
   describe.each(clientsOf(upstream))('to a %s client', (client) => {
-    const { answerRules = [], reply } = translationBetween(client, upstream);
+    const { answerRules = [], translateReply: reply } = translationBetween(client, upstream);
     testRules(answerRules, examples, (body, name, count) => {
       const at = ['id', 'model'].includes(name) ? count : 0;
       const created = name.startsWith('created') && client !== 'messages' ? count : 0;

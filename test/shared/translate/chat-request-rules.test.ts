@@ -111,7 +111,7 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('chat'))("the rules for a chat client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], request } = translationBetween('chat', upstream);
+  const { requestRules = [], translateRequest: request } = translationBetween('chat', upstream);
   testRules(requestRules, examples, (body, field, count) =>
     request(parseChatRequest(body), { model: targetFor(field, count), maxOutput: 4096 }),
   );

@@ -35,7 +35,10 @@ const properties = { input: { type: 'string' } };
 const described: unknown = expect.stringMatching(/^Edits files\.[^]+lark[^]+start: /);
 
 function sentTo(upstream: string, body: JsonObject = request, takesCustomTools = false): JsonObject {
-  return translationBetween('chat', upstream).request(parseChatRequest(body), { model: 'm', takesCustomTools });
+  return translationBetween('chat', upstream).translateRequest(parseChatRequest(body), {
+    model: 'm',
+    takesCustomTools,
+  });
 }
 
 describe('custom tools of a chat client, with their calls, results and choice', () => {
@@ -153,11 +156,11 @@ describe.each(['chat', 'messages', 'responses'])(
   'a call of a custom tool in the answer of a %s upstream',
   (upstream) => {
     const translation = translationBetween('chat', upstream);
-    const recalled = translation.recall?.(request);
+    const recalled = translation.recallFields?.(request);
     const answerContext = { id: 'chatcmpl-1', model: 'm', created: 1, promptTokens: () => 1, recalled };
 
     it('has its input as text in a whole answer', () => {
-      const { body } = translation.reply(answers[upstream] ?? {}, answerContext);
+      const { body } = translation.translateReply(answers[upstream] ?? {}, answerContext);
       const [choice] = body['choices'] as unknown as { message: JsonObject; finish_reason: string }[];
       expect(choice?.finish_reason).toBe('tool_calls');
       expect(choice?.message['tool_calls']).toEqual([{ ...call, id: 'c0' }, chatCalls[1]]);
@@ -165,7 +168,7 @@ describe.each(['chat', 'messages', 'responses'])(
 
     const ways = { 'in its usual form': wrapped, 'under another name': JSON.stringify({ patch }), bare: patch };
     it.each(Object.entries(ways))('has its input as text in a stream where the model wrote it %s', (_, json) => {
-      const { text } = runStream(translation.stream(answerContext), streams(json)[upstream] ?? []);
+      const { text } = runStream(translation.createStream(answerContext), streams(json)[upstream] ?? []);
       const chunks = text.split('\n\n').filter((line) => line.startsWith('data: {'));
       const choices = chunks.flatMap((line) => (JSON.parse(line.slice(6)) as { choices: Choice[] }).choices);
       const calls = choices.flatMap(({ delta }) => delta.tool_calls ?? []);

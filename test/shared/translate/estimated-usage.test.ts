@@ -69,8 +69,8 @@ describe.each(answers)(
 
     it.each(clients)('are the same for a %s client, streamed or not, without a count of thinking', (client) => {
       const translation = translationBetween(client, upstream);
-      const reply = translation.reply(structuredClone<JsonObject>(whole), answerContext);
-      const streamed = runStream(translation.stream(answerContext), stream);
+      const reply = translation.translateReply(structuredClone<JsonObject>(whole), answerContext);
+      const streamed = runStream(translation.createStream(answerContext), stream);
       for (const { ending } of [reply, streamed]) expect(ending.usage.completionTokens).toBe(tokens);
       // The Responses format requires a count, so it is estimated.
       const counts = client === 'responses' ? /thinking_tokens/ : /reasoning_tokens|thinking_tokens/;
@@ -79,7 +79,7 @@ describe.each(answers)(
     });
 
     it('come in a separate chunk without choices if the client requests that', () => {
-      const asked = translationBetween('chat', upstream).stream({ ...answerContext, usageChunk: true });
+      const asked = translationBetween('chat', upstream).createStream({ ...answerContext, usageChunk: true });
       const data = runStream(asked, stream).text.split('\n\n');
       const [finish, usage] = data.slice(-4, -2).map((each) => JSON.parse(each.slice('data: '.length)) as JsonObject);
       expect(finish).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] });
@@ -94,13 +94,13 @@ it.each([
   ['responses', responsesStream],
 ])('the estimated tokens of a %s upstream count thinking that the client does not get', (upstream, stream) => {
   const hiding = { ...answerContext, recalled: { thinking: 'none' } };
-  const { text: events, ending } = runStream(translationBetween('messages', upstream).stream(hiding), stream);
+  const { text: events, ending } = runStream(translationBetween('messages', upstream).createStream(hiding), stream);
   expect(events).not.toContain('coast in spring, so');
   expect(ending.usage.completionTokens).toBe(tokens);
 });
 
 it('the estimated tokens of plain prose are within about a tenth', () => {
   const answer = { choices: [{ message: { content: text }, finish_reason: 'stop' }] };
-  const { ending } = translationBetween('messages', 'chat').reply(answer, answerContext);
+  const { ending } = translationBetween('messages', 'chat').translateReply(answer, answerContext);
   expect(Math.abs(ending.usage.completionTokens / countTokens(text) - 1)).toBeLessThan(0.15);
 });

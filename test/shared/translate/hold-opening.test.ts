@@ -65,34 +65,34 @@ const pairs = Object.entries(streams).flatMap(([upstream, of]) =>
 );
 
 describe.each(pairs)('the opening of a stream from $upstream to $client', ({ client, upstream, of }) => {
-  const open = () => holdOpening(translationBetween(client, upstream).stream(answerContext));
+  const open = () => holdOpening(translationBetween(client, upstream).createStream(answerContext));
   const [opening, end] = [of.opening, of.end].map((events) => events.map((event) => JSON.stringify(event)));
 
   it.each(Object.entries(of.contents))('is written together with the first content: %s', (_, content) => {
     const stream = open();
-    expect(opening?.map((event) => stream.event(event))).toEqual(opening?.map(() => ''));
+    expect(opening?.map((event) => stream.translateEvent(event))).toEqual(opening?.map(() => ''));
     expect(stream.hasContent).toBe(false);
-    const atOnce = translationBetween(client, upstream).stream(answerContext);
-    const whole = [...(opening ?? []), JSON.stringify(content)].map((event) => atOnce.event(event)).join('');
-    expect(stream.event(JSON.stringify(content))).toBe(whole);
+    const atOnce = translationBetween(client, upstream).createStream(answerContext);
+    const whole = [...(opening ?? []), JSON.stringify(content)].map((event) => atOnce.translateEvent(event)).join('');
+    expect(stream.translateEvent(JSON.stringify(content))).toBe(whole);
     expect(stream.hasContent).toBe(true);
   });
 
   it('is written at the end of an answer without content', () => {
     const stream = open();
-    const written = [...(opening ?? []), ...(end ?? [])].map((event) => stream.event(event)).join('');
+    const written = [...(opening ?? []), ...(end ?? [])].map((event) => stream.translateEvent(event)).join('');
     expect(stream.hasContent).toBe(false);
-    const text = written + stream.end().text;
+    const text = written + stream.translateEnd().text;
     expect(text).toContain(wholes[client]?.opening);
     expect(text.trimEnd()).toMatch(wholes[client]?.end ?? '');
   });
 });
 
 it('the opening of a stream is relayed from 64 KiB on', () => {
-  const stream = holdOpening(translationBetween('chat', 'chat').stream(answerContext));
+  const stream = holdOpening(translationBetween('chat', 'chat').createStream(answerContext));
   let events = 0;
   const event = JSON.stringify(chatChunk(said('assistant', '')));
-  while (stream.event(event) === '') events += 1;
+  while (stream.translateEvent(event) === '') events += 1;
   expect(events).toBeGreaterThan(100);
   expect(events).toBeLessThan(1_000);
 });

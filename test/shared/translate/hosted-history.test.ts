@@ -31,7 +31,7 @@ const request = { model: 'm', max_tokens: 9, messages };
 const results = ['1. T\nhttps://x.example/\n1 day\nTäxt', 'The page.'];
 
 function translated(upstream: string, body: JsonObject = request): JsonObject {
-  return translationBetween('messages', upstream).request(body, { model: 'm' });
+  return translationBetween('messages', upstream).translateRequest(body, { model: 'm' });
 }
 
 describe('searches and fetches that the router has run, in a later request', () => {
@@ -60,7 +60,7 @@ describe('searches and fetches that the router has run, in a later request', () 
   });
 
   it('become text for command-line agents', () => {
-    const all = JSON.stringify(messagesToConversation.request(request, { model: 'm' }));
+    const all = JSON.stringify(messagesToConversation.translateRequest(request, { model: 'm' }));
     for (const result of ['Let me see.', ...results]) expect(all).toContain(JSON.stringify(result).slice(1, -1));
   });
 });

@@ -188,7 +188,7 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('messages'))("the rules for a messages client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], request } = translationBetween('messages', upstream);
+  const { requestRules = [], translateRequest: request } = translationBetween('messages', upstream);
   testRules(requestRules, examples, (body, field, count) =>
     request(parseMessagesRequest(body), { model: targetFor(field, count), origin: 'here' }),
   );

@@ -53,14 +53,14 @@ describe.each(pairs)('numbers that a parser changes, of a %s client to a %s upst
   it('pass unchanged in the request', () => {
     const body = requests[client] ?? '';
     const { request: given, write } = readRequest({ body: Buffer.from(body) });
-    const sent = Buffer.concat(write(translation.request(given, { model: 'up' }))).toString();
+    const sent = Buffer.concat(write(translation.translateRequest(given, { model: 'up' }))).toString();
     expect(count(sent)).toBe(3);
     if (client === upstream) expect(sent.includes('"seed":12345678901234567890')).toBe(client === 'chat');
   });
 
   it('pass unchanged in the answer', () => {
     const answer = parseUpstreamJson(answers[upstream] ?? '', parseExact);
-    const { body } = translation.reply(isJsonObject(answer) ? answer : {}, answerContext);
+    const { body } = translation.translateReply(isJsonObject(answer) ? answer : {}, answerContext);
     expect(count(writeExact(body))).toBe(client === upstream ? count(answers[upstream] ?? '') : 1);
   });
 });

@@ -21,7 +21,7 @@ const sdks: [string, typeof OpenAI][] = [
 
 describe.each(formats)('streams from a %s upstream', (format) => {
   const streamTo = (client: string) => {
-    const translation = translationBetween(client, format).stream(answerContext);
+    const translation = translationBetween(client, format).createStream(answerContext);
     const { text, ending } = runStream(translation, upstreamStreams[format]);
     expect(ending).toMatchObject({ finishReason: 'tool_calls', usage: { promptTokens: 28, completionTokens: 9 } });
     return text;

@@ -180,7 +180,7 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('responses'))("the rules for a Responses client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], request } = translationBetween('responses', upstream);
+  const { requestRules = [], translateRequest: request } = translationBetween('responses', upstream);
   const traits = { maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal };
   testRules(requestRules, examples, (body, field, count) =>
     request(body, { model: targetFor(field, count), ...traits }),

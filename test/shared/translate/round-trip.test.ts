@@ -39,8 +39,8 @@ it.each([
   fc.assert(
     fc.property(conversations[format], (given) => {
       const request = without(given, by === 'responses' ? lacked : []);
-      const sent = there.request(parsers[format](request), traits);
-      const came = back.request(parsers[by](sent), traits);
+      const sent = there.translateRequest(parsers[format](request), traits);
+      const came = back.translateRequest(parsers[by](sent), traits);
       expect(isMarked ? withoutFields(came, added) : came).toEqual(request);
     }),
     { numRuns: 150 },
@@ -104,16 +104,16 @@ describe('an answer to a client', () => {
   it('may have characters that some parsers read as line ends', () => {
     const said = { reasoning: '\u2028', content: 'a\u2029b\u0085c' };
     const given: Answer = { ...said, calls: [], finish: 'stop', usage: { prompt: 1, completion: 1 } };
-    const { text } = runStream(messagesToChat.stream(answerContext), streamedChat(given, [9], [1]));
-    const { body } = messagesToChat.reply(wholeChat(given), answerContext);
+    const { text } = runStream(messagesToChat.createStream(answerContext), streamedChat(given, [9], [1]));
+    const { body } = messagesToChat.translateReply(wholeChat(given), answerContext);
     expect(assembleMessage(text).content).toEqual(body['content']);
   });
 
   it('is the same for a messages client, streamed or not, with pieces of any size and order', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const whole = messagesToChat.reply(wholeChat(given), answerContext);
-        const streamed = runStream(messagesToChat.stream(answerContext), streamedChat(given, cut, order));
+        const whole = messagesToChat.translateReply(wholeChat(given), answerContext);
+        const streamed = runStream(messagesToChat.createStream(answerContext), streamedChat(given, cut, order));
         const message = assembleMessage(streamed.text);
         expect(message.content).toEqual(whole.body['content']);
         expect(message.delta['stop_reason']).toBe(whole.body['stop_reason']);
@@ -127,9 +127,9 @@ describe('an answer to a client', () => {
     const [out, home] = [translationBetween(by, 'chat'), translationBetween('chat', by)];
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
-        const whole = home.reply(out.reply(wholeChat(given), answerContext).body, answerContext);
-        const there = runStream(out.stream(answerContext), streamedChat(given, cut, order)).text;
-        const back = assembleCompletion(runBytes(home.stream(answerContext), [Buffer.from(there)]));
+        const whole = home.translateReply(out.translateReply(wholeChat(given), answerContext).body, answerContext);
+        const there = runStream(out.createStream(answerContext), streamedChat(given, cut, order)).text;
+        const back = assembleCompletion(runBytes(home.createStream(answerContext), [Buffer.from(there)]));
         expect(back).toMatchObject({
           content: given.content,
           reasoning: given.reasoning,
@@ -160,9 +160,9 @@ describe('an answer to a client', () => {
     const chat = streamedChat(given, [2], [1, 0]);
     const writer = upstream === 'messages' ? messagesToChat : responsesToChat;
     const named = upstream !== 'chat';
-    const events = named ? eventsOf(runStream(writer.stream(answerContext), chat).text) : chat;
+    const events = named ? eventsOf(runStream(writer.createStream(answerContext), chat).text) : chat;
     const bytes = bytesOf(events, named);
-    const translate = (chunks: Uint8Array[]) => runBytes(translation.stream(answerContext), chunks);
+    const translate = (chunks: Uint8Array[]) => runBytes(translation.createStream(answerContext), chunks);
     const expected = translate([bytes]);
     // Small and large pieces, which end at each byte once.
     for (const size of [1, 2, 3, 7, 61, 499]) {

@@ -8,8 +8,9 @@ export function runStream(
   events: readonly (object | string)[],
 ): { text: string; ending: Ending } {
   let text = '';
-  for (const event of events) text += translation.event(typeof event === 'string' ? event : JSON.stringify(event));
-  const end = translation.end();
+  for (const event of events)
+    text += translation.translateEvent(typeof event === 'string' ? event : JSON.stringify(event));
+  const end = translation.translateEnd();
   return { text: text + end.text, ending: end.ending };
 }
 
@@ -17,9 +18,9 @@ export function runStream(
 export function runBytes(translation: StreamTranslation, chunks: readonly Uint8Array[]): string {
   const reader = new SseReader();
   let text = '';
-  for (const chunk of chunks) for (const data of reader.push(chunk)) text += translation.event(data);
-  for (const data of reader.end()) text += translation.event(data);
-  return text + translation.end().text;
+  for (const chunk of chunks) for (const data of reader.push(chunk)) text += translation.translateEvent(data);
+  for (const data of reader.end()) text += translation.translateEvent(data);
+  return text + translation.translateEnd().text;
 }
 
 /** Returns the recorded bytes of a Responses upstream's stream, by fixture folder and name. */

@@ -16,7 +16,7 @@ it.each<{ client: string; upstream: string; body: JsonObject; sent: JsonObject }
   { client: 'chat', upstream: 'messages', body: chat, sent: { metadata: { user_id: hash } } },
   { client: 'responses', upstream: 'messages', body: responses, sent: { metadata: { user_id: hash } } },
 ])('the user of a $client request is a pseudonym for a $upstream upstream', ({ client, upstream, body, sent }) => {
-  const request = translationBetween(client, upstream).request(body, { model: 'up' });
+  const request = translationBetween(client, upstream).translateRequest(body, { model: 'up' });
   expect(request).toMatchObject(sent);
   expect(JSON.stringify(request)).not.toContain(name);
 });
@@ -25,6 +25,6 @@ it.each([
   ['messages', claude],
   ['responses', responses],
 ])('a stream of a %s client asks a chat upstream for its usage', (client, body) => {
-  const request = translationBetween(client, 'chat').request({ ...body, stream: true }, { model: 'up' });
+  const request = translationBetween(client, 'chat').translateRequest({ ...body, stream: true }, { model: 'up' });
   expect(request).toMatchObject({ stream: true, stream_options: { include_usage: true } });
 });

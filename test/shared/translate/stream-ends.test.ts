@@ -117,7 +117,7 @@ const pairs = ['chat', 'messages', 'responses'].flatMap((upstream) =>
 );
 
 describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upstream) => {
-  const run = (events: Events) => runStream(translationBetween(client, upstream).stream(answerContext), events);
+  const run = (events: Events) => runStream(translationBetween(client, upstream).createStream(answerContext), events);
 
   it.each(Object.entries(failures[upstream] ?? {}))('fails when the upstream %s', (_, [events, code]) => {
     expect(() => run(events)).toThrow(errorWith(code));
@@ -136,13 +136,13 @@ describe.each(pairs)('a stream to a %s client from a %s upstream', (client, upst
 
 describe.each(pairs)('a whole answer to a %s client from a %s upstream', (client, upstream) => {
   it.each(Object.entries(wholeFailures[upstream] ?? {}))('fails if the upstream %s', (_, [body, code]) => {
-    expect(() => translationBetween(client, upstream).reply(body, answerContext)).toThrow(errorWith(code));
+    expect(() => translationBetween(client, upstream).translateReply(body, answerContext)).toThrow(errorWith(code));
   });
 });
 
 it.each(clientsOf('responses'))('a recorded stream to a %s client fails when it ends early', (client) => {
   const bytes = recordedStream('providers/openai-responses', 'words');
   const cut = bytes.subarray(0, bytes.indexOf('event: response.completed'));
-  const stream = translationBetween(client, 'responses').stream(answerContext);
+  const stream = translationBetween(client, 'responses').createStream(answerContext);
   expect(() => runRecorded(stream, cut)).toThrow(/before its answer/);
 });

@@ -8,7 +8,7 @@ import { StreamListener } from '#shared/upstream/stream-listener.ts';
 
 const answerContext = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
 
-function openStream({ upstream = chatUpstream, translation = chatToChat.stream(answerContext) } = {}) {
+function openStream({ upstream = chatUpstream, translation = chatToChat.createStream(answerContext) } = {}) {
   const pieces: string[] = [];
   const listener = new StreamListener(upstream, translation, (text) => void pieces.push(text));
   listener.onStart(200, { 'content-type': 'text/event-stream' });
@@ -45,7 +45,7 @@ it('a stream is finished by the reason why it ends, whatever comes then, and not
   const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
   expect(read(`data: ${JSON.stringify(usage)}\n\n`)).toBe('finished');
   expect(listener.end()).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 1, completionTokens: 1 } });
-  const two = openStream({ translation: chatToChat.stream({ ...answerContext, recalled: { n: 2 } }) });
+  const two = openStream({ translation: chatToChat.createStream({ ...answerContext, recalled: { n: 2 } }) });
   const ends = [event({ content: 'a' }, 'stop'), event({ content: 'b' }, 'stop', 1)];
   expect(ends.map(two.read)).toEqual(['more', 'finished']);
 });
@@ -59,7 +59,7 @@ it('a stream is not finished by an empty reason, nor by one that comes with each
 });
 
 it('a ping of a messages upstream does not count as progress', () => {
-  const { read } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(answerContext) });
+  const { read } = openStream({ upstream: messagesUpstream, translation: chatToMessages.createStream(answerContext) });
   const progress = (data: object) => read(`data: ${JSON.stringify(data)}\n\n`);
   const delta = { type: 'text_delta', text: 'a' };
   expect(

@@ -86,7 +86,7 @@ it('an upstream is not read on while there is no room, and is silent without exc
       received += chunk.length;
       return 'more';
     },
-    room: () => (isFull ? room.promise : undefined),
+    waitForRoom: () => (isFull ? room.promise : undefined),
   };
   const body = [Buffer.from('{}')];
   // Longer than this process may stand still while the rest arrives.

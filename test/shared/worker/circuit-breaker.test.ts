@@ -9,7 +9,7 @@ import { silentLog } from '../../helpers/silent-log.ts';
 const full: WorkerFacts = { models: [], slots: 10, accepting: true };
 
 const jobWith = (fields: Partial<GrantedJob>) => ({ operation: 'generate', stream: true, ...fields }) as GrantedJob;
-const unread = { head: () => undefined, write: () => undefined };
+const unread = { addHeaders: () => undefined, write: () => undefined };
 
 let breaker: CircuitBreaker;
 let changes: number;

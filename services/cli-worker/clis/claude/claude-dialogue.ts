@@ -25,9 +25,9 @@ function adaptTranslation(translation: Translation, params: ClientParams): Trans
   return {
     ...translation,
     passesHeaders: false,
-    request: (body, traits) => {
+    translateRequest: (body, traits) => {
       // Claude Code sets the output limit of each model itself.
-      const translated = translation.request(body, { ...traits, takesFiles: true, limitsItself: true });
+      const translated = translation.translateRequest(body, { ...traits, takesFiles: true, limitsItself: true });
       return readClaudeRequest(translated, traits, params);
     },
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { guessedEmbeddings } from '../further-formats.ts';
+import { guessedEmbeddings } from '../other-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
@@ -41,5 +41,5 @@ export const fireworks: Provider = {
   },
   guess: () => allCapabilities,
   rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'reasoning_content' },
-  further: [guessedEmbeddings],
+  otherFormats: [guessedEmbeddings],
 };

@@ -2,7 +2,7 @@ import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts'
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { mapMessages } from '#shared/upstream/chat-messages.ts';
-import { guessedEmbeddings } from '../further-formats.ts';
+import { guessedEmbeddings } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
@@ -41,7 +41,7 @@ export const gemini: Provider = {
     description: `${limitedEffort.description}; a placeholder where the first call of an answer has no signature (Gemini 3 and later)`,
     apply: (request, model) => addSignatures(limitedEffort.apply(request, model), model),
   },
-  further: [guessedEmbeddings],
+  otherFormats: [guessedEmbeddings],
 };
 
 /** Removes the prefix `models/` that names have in the list. Requests also accept names without this prefix. */

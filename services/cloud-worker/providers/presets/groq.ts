@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
-import { onlyIf } from '../further-formats.ts';
+import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
@@ -45,7 +45,7 @@ export const groq: Provider = {
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
   adaptation: limitedEffort,
-  further: [
+  otherFormats: [
     { format: transcriptionsUpstream, serves: (id) => onlyIf(transcribingModels.test(id)) },
     { format: audioTranslationsUpstream, serves: (id) => onlyIf(transcribingModels.test(id) && !id.includes('turbo')) },
   ],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { mapMessages } from '#shared/upstream/chat-messages.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { guessedEmbeddings } from '../further-formats.ts';
+import { guessedEmbeddings } from '../other-formats.ts';
 import { bearer, type Provider } from '../provider.ts';
 import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { engineHints, platformHints } from '../request-rules.ts';
@@ -55,7 +55,7 @@ export const mistral: Provider = {
     changeDeveloperToSystem: true,
     replayedThinking: 'none',
   },
-  further: [guessedEmbeddings],
+  otherFormats: [guessedEmbeddings],
   adaptation: {
     description: 'ids of tool calls have nine characters; no empty fields in messages',
     apply: (request) => shortenToolIds(removeEmptyFields(request)),

@@ -10,7 +10,7 @@ import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstre
 import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
 import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
-import { onlyIf } from '../further-formats.ts';
+import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
@@ -87,7 +87,7 @@ export const openai: Provider = {
   adaptation: { description: 'no `reasoning_effort` for models that do not think', apply: removeUselessEffort },
   takesFiles: true,
   takesCustomTools: true,
-  further: [
+  otherFormats: [
     {
       format: responsesUpstream,
       compacts: true,

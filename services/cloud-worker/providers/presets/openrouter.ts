@@ -43,5 +43,5 @@ export const openrouter: Provider = {
   guess: () => allCapabilities,
   rules: { replayedThinking: 'reasoning' },
   takesFiles: true,
-  further: [{ format: responsesUpstream, encrypts: true, serves: () => 'also' }],
+  otherFormats: [{ format: responsesUpstream, encrypts: true, serves: () => 'also' }],
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { guessedEmbeddings, guessedRanking } from '../further-formats.ts';
+import { guessedEmbeddings, guessedRanking } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';
 import { platformHints } from '../request-rules.ts';
@@ -38,5 +38,5 @@ export const together: Provider = {
   },
   guess,
   rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'none' },
-  further: [guessedEmbeddings, guessedRanking],
+  otherFormats: [guessedEmbeddings, guessedRanking],
 };

@@ -28,6 +28,6 @@ export const vertex: Provider = {
     };
   },
   list: undefined,
-  further: [],
+  otherFormats: [],
   fixedModels: () => ['google/gemini-2.5-flash', 'google/gemini-2.5-pro', 'google/gemini-2.5-flash-lite'],
 };

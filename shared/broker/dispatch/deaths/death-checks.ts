@@ -61,7 +61,7 @@ export class DeathChecks {
 
   /** Starts a check of a job's death. Does nothing if the check is under way. */
   start(job: Job, death: Death, { isWanted, isRefuted, onVerdict }: DeathCheck): void {
-    const { grant, worker, at } = death;
+    const { grant, worker, diedAt: at } = death;
     if (this.#checks.has(grant)) return;
     const { requestId } = job.request;
     this.#log.info(

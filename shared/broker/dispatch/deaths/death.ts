@@ -14,7 +14,7 @@ export interface Death {
   /** The grant of the job's attempt. */
   grant: string;
   /** When the worker died, in milliseconds of `performance.now()`. */
-  at: number;
+  diedAt: number;
   /** Milliseconds from the grant or offer to the death. */
   afterMs: number;
   /** The digest of the job's body, see `computeBodyDigest`. */

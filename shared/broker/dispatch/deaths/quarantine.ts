@@ -9,7 +9,7 @@ const marginMs = 500;
 /** The fields of a job that the quarantine reads. A job with a death is quarantined. */
 export interface QuarantinedJob {
   readonly state: JobState;
-  readonly death: Pick<Death, 'worker' | 'at' | 'afterMs'> | undefined;
+  readonly death: Pick<Death, 'worker' | 'diedAt' | 'afterMs'> | undefined;
   readonly attempt: { readonly worker: object; readonly givenAt: number } | undefined;
 }
 
@@ -37,7 +37,7 @@ export class Quarantine {
 
   /** Whether a job is quarantined and may still have to wait for a worker without another job of the same death. */
   isWaiting({ death }: QuarantinedJob, now = performance.now()): boolean {
-    return death !== undefined && now - death.at <= maxWaitMs;
+    return death !== undefined && now - death.diedAt <= maxWaitMs;
   }
 
   /** Records that a worker gets a job. */

@@ -44,7 +44,7 @@ export class WorkerDeaths {
     if (!death || continuation?.isCleared(now) === true) return false;
     const { id, announcement } = death.worker;
     const current = this.#workers.get(id);
-    return current?.announcement.startedAt !== announcement.startedAt || current.provenAliveAt <= death.at;
+    return current?.announcement.startedAt !== announcement.startedAt || current.provenAliveAt <= death.diedAt;
   }
 
   /** Whether the heartbeats of any worker arrive now. If no heartbeats arrive, the silence of one worker proves nothing. */
@@ -67,7 +67,7 @@ export class WorkerDeaths {
     const { canMove, death, body, request, traceId } = job;
     const digest = death?.digest ?? (body && computeBodyDigest(request, body));
     if (!canMove || digest === undefined) return;
-    job.recordDeath({ worker, grant, at: now, afterMs: now - givenAt, digest });
+    job.recordDeath({ worker, grant, diedAt: now, afterMs: now - givenAt, digest });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',

@@ -23,7 +23,7 @@ export interface Timeouts {
 
 /** The fields of a job that its timeouts read. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
-  readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'whyUnplaced'>;
+  readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'explainUnplaced'>;
   readonly attempt: Pick<Attempt, 'givenAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
@@ -87,7 +87,7 @@ function findExceededInQueue<Timed extends TimedJob>(
   }
   if (disconnectedSince === undefined && noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
     const message = 'No worker that can serve this request is connected.';
-    return request.whyUnplaced?.() ?? new RouterError('no_worker_available', message, { retryAfter: 10 });
+    return request.explainUnplaced?.() ?? new RouterError('no_worker_available', message, { retryAfter: 10 });
   }
   if (now - waitingSince > maxWaitMs) {
     const message = `No worker was free within the ${formatSeconds(maxWaitMs)} that the client waits.`;

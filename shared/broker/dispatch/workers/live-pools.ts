@@ -61,7 +61,7 @@ export class LivePools {
   }
 
   /** Returns the tiers whose workers serve this model, or have served it since this dispatcher started. */
-  tiersOf(id: string): ReadonlySet<Tier> {
+  findTiers(id: string): ReadonlySet<Tier> {
     const tiers = new Set(this.#lostModels.getTiers(id));
     for (const pool of this.#pools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);
     for (const { pool } of this.#lostPools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);

@@ -119,8 +119,8 @@ export class LiveWorkers {
     return this.#pools.isKnownModel(id);
   }
 
-  tiersOf(id: string): ReadonlySet<Tier> {
-    return this.#pools.tiersOf(id);
+  findTiers(id: string): ReadonlySet<Tier> {
+    return this.#pools.findTiers(id);
   }
 
   isKnownTool(name: string): boolean {

@@ -21,7 +21,7 @@ export interface Ejection {
   /** Whether this dispatcher has ejected the worker by itself, rather than because of another dispatcher's list. */
   isOwn: boolean;
   /** When the worker was ejected. */
-  at: number;
+  ejectedAt: number;
   /** When the next probe is due: a job that shows whether the worker serves again. */
   probeAt: number;
   /** The grant of the probe that is running. */
@@ -59,7 +59,14 @@ export class ModelHealth {
   eject(reason: EjectionReason, now: number, isOwn: boolean): void {
     if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
     const { model } = this;
-    this.#ejection = { model, reason, isOwn, at: now, probeAt: now + this.#computeBackoffMs(), probeGrant: undefined };
+    this.#ejection = {
+      model,
+      reason,
+      isOwn,
+      ejectedAt: now,
+      probeAt: now + this.#computeBackoffMs(),
+      probeGrant: undefined,
+    };
   }
 
   /** Ends the ejection. */

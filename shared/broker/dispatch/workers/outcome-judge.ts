@@ -61,7 +61,7 @@ export class OutcomeJudge {
     // A late job has counted as a failure already, and does not end a row of failures.
     if (!isLate) outcomes.countGoodJob(now);
     // A job that the worker got before its ejection does not show that it serves again.
-    if (!ejection || givenAt < ejection.at) return;
+    if (!ejection || givenAt < ejection.ejectedAt) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
       // The end of a whole answer does not show when the answer began.
@@ -70,7 +70,7 @@ export class OutcomeJudge {
       outcomes.clearFirstTokens();
     }
     worker.health.recover(model, now);
-    const ms = Math.round(now - ejection.at);
+    const ms = Math.round(now - ejection.ejectedAt);
     this.#log.info({ worker: worker.id, model, reason: ejection.reason, ms }, 'worker serves again after an ejection');
   }
 

@@ -4,7 +4,7 @@ import { ModelHealth, type Ejection, type EjectionReason } from './model-health.
 const maxModels = 100;
 
 /** An ejection, and when it ended. Times are milliseconds of `performance.now()`. */
-export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'at'> {
+export interface PastEjection extends Pick<Ejection, 'model' | 'reason' | 'ejectedAt'> {
   /** Undefined while the ejection lasts. */
   endedAt: number | undefined;
 }
@@ -63,7 +63,7 @@ export class WorkerHealth {
     const health = this.getOrCreate(model);
     health.eject(reason, now, isOwn);
     this.#ejected.add(health);
-    this.#lastEjection = { model, reason, at: now, endedAt: undefined };
+    this.#lastEjection = { model, reason, ejectedAt: now, endedAt: undefined };
   }
 
   /** Ends the ejection with a model. */

@@ -40,7 +40,7 @@ export class ChatReader implements StreamTranslation {
     return this.#writer.hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     if (data === '[DONE]') {
       this.#isDone = true;
       return '';
@@ -54,7 +54,7 @@ export class ChatReader implements StreamTranslation {
     return delta ? begin + this.#readMessage(delta, choice['logprobs'], false) : begin;
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if ((!this.#isDone && this.#upstreamFinishReason === undefined) || !this.#hasStarted) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }

@@ -42,7 +42,7 @@ export class MessagesReader implements StreamTranslation {
     return this.#writer.hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const event = parseUpstreamEvent(data);
     const { type, index, delta } = event;
     switch (type) {
@@ -70,7 +70,7 @@ export class MessagesReader implements StreamTranslation {
     }
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     if (!this.#hasStarted || (!this.#isComplete && this.#stopReason === undefined)) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }

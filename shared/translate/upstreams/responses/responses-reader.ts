@@ -68,14 +68,14 @@ export class ResponsesReader implements StreamTranslation {
     return this.#writer.hasContent;
   }
 
-  event(data: string): string {
+  translateEvent(data: string): string {
     const event = parseUpstreamEvent(data);
     const begin = this.#hasStarted ? '' : this.#writer.begin(undefined);
     this.#hasStarted = true;
     return begin + this.#readEvent(event);
   }
 
-  end(): { text: string; ending: Ending } {
+  translateEnd(): { text: string; ending: Ending } {
     const response = this.#response;
     if (!response) {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');

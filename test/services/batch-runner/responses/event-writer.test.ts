@@ -24,7 +24,7 @@ function open(keep: () => Promise<boolean> = async () => true, room = new Memory
     if (kept) writes.push(written);
     return kept;
   };
-  const { lastNumber } = backgroundResponses;
+  const { findLastNumber: lastNumber } = backgroundResponses;
   const writer = new EventWriter({
     next: 3,
     lastNumber,

@@ -31,13 +31,13 @@ describe('custom tools of a chat client', () => {
     expect(items).toContainEqual({ type: 'function_call_output', call_id: 'a', output: 'Done.' });
 
     const translation = findTranslation(codexDialogue.translations, 'chat', codexDialogue.upstream);
-    const answerContext = mintedFor(translation.recall?.(body));
+    const answerContext = mintedFor(translation.recallFields?.(body));
     const part = { kind: 'call', index: 0, id: 'a', name: 'apply_patch', arguments: json } as const;
     const whole = codexDialogue.encodeWhole([part], { finishReason: 'tool_calls' });
-    expect(translation.reply(whole, answerContext).body).toMatchObject({
+    expect(translation.translateReply(whole, answerContext).body).toMatchObject({
       choices: [{ message: { tool_calls: [custom] } }],
     });
-    expect(translation.stream(answerContext).event(codexDialogue.encodePiece(part))).toContain(
+    expect(translation.createStream(answerContext).translateEvent(codexDialogue.encodePiece(part))).toContain(
       JSON.stringify(custom.custom),
     );
   });
@@ -49,7 +49,7 @@ describe('custom tools of a chat client', () => {
 
     const translation = findTranslation(claudeDialogue.translations, 'chat', claudeDialogue.upstream);
     const content = [{ type: 'tool_use', id: 'a', name: 'apply_patch', input: { input: patch } }];
-    const { body: answer } = translation.reply({ content }, mintedFor(translation.recall?.(body)));
+    const { body: answer } = translation.translateReply({ content }, mintedFor(translation.recallFields?.(body)));
     expect(answer).toMatchObject({ choices: [{ message: { tool_calls: [custom] } }] });
   });
 });

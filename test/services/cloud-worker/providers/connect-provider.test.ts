@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
-import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/presets.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
-import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { findCustomProvider } from '#services/cloud-worker/providers/custom.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { deriveOrigin } from '#services/cloud-worker/providers/derive-origin.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { withOperations } from '#services/cloud-worker/providers/further-formats.ts';
-import { findProvider } from '#services/cloud-worker/providers/provider-of.ts';
+import { withOperations } from '#services/cloud-worker/providers/other-formats.ts';
+import { findProvider } from '#services/cloud-worker/providers/presets.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 
 function read(name: ProviderName, answer: unknown, format = 'chat'): ModelInfo[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/presets.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 import { applyRules } from '#services/cloud-worker/providers/request-rules.ts';
 

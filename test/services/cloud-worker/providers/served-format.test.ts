@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
-import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
+import { presets, findProvider } from '#services/cloud-worker/providers/presets.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { listClientFormats, ProviderRoutes } from '#services/cloud-worker/providers/provider-routes.ts';
 import { listServedFormats } from '#services/cloud-worker/providers/served-format.ts';

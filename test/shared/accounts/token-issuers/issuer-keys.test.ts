@@ -99,7 +99,7 @@ it('an issuer is refused when it redirects, answers too much, or is another one'
     [byIssuer, { ...discovered, jwks_uri: 'http://keys.example/keys' }, {}, 200, 'no https address'],
     [byIssuer, { ...discovered, jwks_uri: 'file:///etc/passwd' }, {}, 200, 'no https address'],
     [byAddress, { ...keys, padding: 'x'.repeat(2 * 1024 * 1024) }, {}, 200, 'max'],
-    [byAddress, { keys: 'none' }, {}, 200, 'no set of keys'],
+    [byAddress, { keys: 'none' }, {}, 200, 'not a JSON Web Key Set'],
   ];
   for (const [source, body, headers, status, reason] of cases) {
     server.answerWith((_, response) => void response.writeHead(status, headers).end(JSON.stringify(body)));

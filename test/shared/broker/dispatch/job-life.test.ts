@@ -21,7 +21,7 @@ describe.each([
     expect(report).toMatchObject({ state: 'done', attempts: 1, end, error: undefined, text: 'Hello' });
     expect(report.attempt?.worker.announcement.worker).toBe('one');
     expect(job.tickets.count).toBe(offers ? 0 : 1);
-    expect(parties.ingress.dispatcher.active).toBe(0);
+    expect(parties.ingress.dispatcher.activeJobs).toBe(0);
   });
 
   it("ends with the worker's own error before output, and after it", async () => {

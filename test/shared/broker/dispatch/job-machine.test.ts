@@ -77,7 +77,7 @@ function open({ operation, continues, offers }: Settings) {
     stream: operation === 'generate',
     class: 'normal',
     sender: { owner: 'o', key: 'k' },
-    continues,
+    mayContinue: continues,
     findPlacements: (avoid) => (workers.some(({ id }) => !avoid.has(id)) ? [{ pool, model: 'm' }] : []),
     tiers: () => ['gpu'],
   };

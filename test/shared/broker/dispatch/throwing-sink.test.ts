@@ -27,7 +27,7 @@ const totalTimeoutPasses = (): Promise<void> => sleep(totalMs + 250);
 async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
   const { finished } = send({ steps: [{ whoami: true }] });
   expect(await finished).toMatchObject({ state: 'done', error: undefined, text: 'one' });
-  expect(dispatcher.active).toBe(0);
+  expect(dispatcher.activeJobs).toBe(0);
 }
 
 const broken = (what: string) => (): never => {
@@ -59,7 +59,7 @@ describe.concurrent('a sink that throws', () => {
     expect(await sent.finished).toMatchObject({ state: 'failed', error: { code } });
     expect(failures.map((error) => error.code)).toEqual([code]);
     expect(requestIds).toEqual([sent.job.request.requestId]);
-    expect(ingress.dispatcher.active).toBe(0);
+    expect(ingress.dispatcher.activeJobs).toBe(0);
     expect(ingress.workers.get('one')?.ownJobs).toBe(0);
     await until(() => worker.busy === 0);
     await totalTimeoutPasses();
@@ -92,7 +92,7 @@ describe.concurrent('a sink that throws', () => {
     await ingress.dispatcher.drain(0);
     for (const { finished } of jobs)
       expect(await finished).toMatchObject({ state: 'failed', error: { code: 'shutting_down' } });
-    expect(ingress.dispatcher.active).toBe(0);
+    expect(ingress.dispatcher.activeJobs).toBe(0);
   });
 });
 

@@ -181,7 +181,7 @@ describe('headers of the upstream', () => {
     broker.subscribe(`${subject}.>`, ({ headers, data }) => carried.push([decodeAnswerHeaders(headers), data.length]));
     await broker.flush();
     const given = { 'anthropic-ratelimit-unified-status': 'allowed' };
-    writer.head(given);
+    writer.addHeaders(given);
     writer.sendKeepAlive();
     await broker.flush();
     writer.write('a'.repeat(512 * 1024));
@@ -203,14 +203,14 @@ describe('headers of the upstream', () => {
 it('there is room for further pieces while the ingress is in reach, and otherwise while the memory for sent frames has some', async () => {
   const { writer, contact } = await startReply(0, true, new FrameMemory(1_000));
   writer.write('x'.repeat(800));
-  expect(writer.room()).toBeUndefined();
+  expect(writer.waitForRoom()).toBeUndefined();
   contact.recordAbsent();
   let hasRoom = false;
-  const room = writer.room()?.then(() => (hasRoom = true));
+  const room = writer.waitForRoom()?.then(() => (hasRoom = true));
   expect(room).toBeDefined();
   await broker.flush();
   expect(hasRoom).toBe(false);
   writer.dropAll();
   await room;
-  expect(writer.room()).toBeUndefined();
+  expect(writer.waitForRoom()).toBeUndefined();
 });

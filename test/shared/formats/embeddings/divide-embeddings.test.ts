@@ -15,8 +15,11 @@ function divide(body: JsonObject) {
 function serve(part: Buffer): Buffer {
   const body = JSON.parse(part.toString()) as JsonObject & { input: string[] };
   const data = body.input.map((text, index) => ({ index, embedding: [Number(text)] }));
-  const recalled = embeddingsToEmbeddings.recall?.(body);
-  const { body: answer } = embeddingsToEmbeddings.reply({ data }, { id: '', model: 'm', created: 1, recalled });
+  const recalled = embeddingsToEmbeddings.recallFields?.(body);
+  const { body: answer } = embeddingsToEmbeddings.translateReply(
+    { data },
+    { id: '', model: 'm', created: 1, recalled },
+  );
   return Buffer.from(JSON.stringify(answer));
 }
 

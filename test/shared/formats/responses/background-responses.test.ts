@@ -69,20 +69,20 @@ describe('the stream of a response in the background', () => {
 
   it('can be read from any event on', () => {
     const events = [3, 4, 5].map((number) => event('response.output_text.delta', number)).join('');
-    expect(shape.lastNumber(events)).toBe(5);
-    expect(shape.lastNumber(event('response.created', 0))).toBe(0);
-    expect(kindsOf(shape.eventsAfter(events, 4))).toEqual([['response.output_text.delta', 5]]);
-    expect(shape.eventsAfter(events, 5)).toBe('');
-    expect(kindsOf(shape.eventsAfter(events, -1))).toHaveLength(3);
+    expect(shape.findLastNumber(events)).toBe(5);
+    expect(shape.findLastNumber(event('response.created', 0))).toBe(0);
+    expect(kindsOf(shape.selectEventsAfter(events, 4))).toEqual([['response.output_text.delta', 5]]);
+    expect(shape.selectEventsAfter(events, 5)).toBe('');
+    expect(kindsOf(shape.selectEventsAfter(events, -1))).toHaveLength(3);
   });
 
   it.each(['completed', 'incomplete', 'failed'])('has the end event response.%s found at any position', (status) => {
     const delta = event('response.output_text.delta', 3, { delta: `event: response.${status}` });
     const response = { id: 'resp_1', status, created_at: 1, background: false };
     const end = event(`response.${status}`, 4, { response });
-    expect(shape.endOffset(delta)).toBe(-1);
-    expect(shape.endOffset(end)).toBe(0);
-    expect(shape.endOffset(delta + end)).toBe(delta.length);
+    expect(shape.findEndOffset(delta)).toBe(-1);
+    expect(shape.findEndOffset(end)).toBe(0);
+    expect(shape.findEndOffset(delta + end)).toBe(delta.length);
     const queued = queuedOf({ previous_response_id: 'resp_0' });
     const ending = shape.readEnding(end, queued);
     const { created_at, previous_response_id } = queued;
@@ -94,10 +94,10 @@ describe('the stream of a response in the background', () => {
   });
 
   it('reports why the response failed', () => {
-    const failure = shape.failureEvent(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
+    const failure = shape.writeFailureEvent(new RouterError('worker_lost', 'It was lost.'), queuedOf(), 7);
     const answer = { status: 'failed', error: { code: 'server_error', message: 'It was lost.' } };
     expect(failure).toMatchObject({ state: 'failed', last: 7, answer });
     expect(kindsOf(failure.events)).toEqual([['response.failed', 7]]);
-    expect(kindsOf(shape.brokenEvent({ code: 'c', message: 'm' }, 8))).toEqual([['error', 8]]);
+    expect(kindsOf(shape.writeBrokenEvent({ code: 'c', message: 'm' }, 8))).toEqual([['error', 8]]);
   });
 });

@@ -6,7 +6,7 @@ const answerContext = { id: 'chatcmpl-own', model: 'served', created: 7, promptT
 
 function reply(message: JsonObject) {
   const choices = [{ index: 3, message, finish_reason: 'stop' }];
-  return chatToChat.reply({ id: 'chatcmpl-7', choices }, answerContext);
+  return chatToChat.translateReply({ id: 'chatcmpl-7', choices }, answerContext);
 }
 
 describe('a chat answer with several choices', () => {
@@ -16,7 +16,7 @@ describe('a chat answer with several choices', () => {
       message: { content, tool_calls: [{ function: { name: 'f' } }] },
       finish_reason: index === 0 ? 'length' : 'stop',
     }));
-    return chatToChat.reply({ choices, ...more }, { ...answerContext, recalled: { n } });
+    return chatToChat.translateReply({ choices, ...more }, { ...answerContext, recalled: { n } });
   };
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
@@ -86,6 +86,9 @@ describe('a chat answer that is not streamed', () => {
 it('a chat request to a chat upstream passes unchanged except for the model and the request for usage', () => {
   const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
   const sent = { ...body, model: 'up', stream_options: { x: 1, include_usage: true } };
-  expect(chatToChat.request(body, { model: 'up' })).toEqual(sent);
-  expect(chatToChat.request({ model: 'm', messages: [] }, { model: 'up' })).toEqual({ model: 'up', messages: [] });
+  expect(chatToChat.translateRequest(body, { model: 'up' })).toEqual(sent);
+  expect(chatToChat.translateRequest({ model: 'm', messages: [] }, { model: 'up' })).toEqual({
+    model: 'up',
+    messages: [],
+  });
 });

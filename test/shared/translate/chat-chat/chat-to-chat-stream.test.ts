@@ -25,7 +25,7 @@ function delta(delta: JsonObject, finish: string | null = null, more: object = {
 
 /** Returns the client's chunks for these upstream events. Checks and removes `[DONE]`. */
 function run(events: readonly (object | string)[], choices = 1) {
-  const { text, ending } = runStream(chatToChat.stream({ ...answerContext, recalled: { n: choices } }), events);
+  const { text, ending } = runStream(chatToChat.createStream({ ...answerContext, recalled: { n: choices } }), events);
   const lines = text.split('\n\n').filter((line) => line !== '');
   expect(lines.pop()).toBe('data: [DONE]');
   const chunks = lines.map((line) => JSON.parse(line.slice('data: '.length)) as Chunk);

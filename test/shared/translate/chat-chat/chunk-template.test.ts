@@ -21,8 +21,8 @@ function learn(repeated: ChunkTemplate, data: string, write: (data: string) => s
 /** Returns the text that a stream writes for one event after an event with only a role. */
 function alone(data: string): string {
   const stream = new ChatToChatStream(answerContext);
-  stream.event(role);
-  return stream.event(data);
+  stream.translateEvent(role);
+  return stream.translateEvent(data);
 }
 
 const special = ['any text', 'engine', '', '"', '\\', '\n', ' {"x":1}', '日本', '👩‍🚀', '\u2028', '\u007f', 'null'];
@@ -43,8 +43,8 @@ it('a stream writes the same for each chunk, however many similar chunks came be
   fc.assert(
     fc.property(fc.array(chunk, { minLength: 20, maxLength: 120 }), (chunks) => {
       const stream = new ChatToChatStream(answerContext);
-      stream.event(role);
-      for (const data of chunks) expect(stream.event(data)).toBe(alone(data));
+      stream.translateEvent(role);
+      for (const data of chunks) expect(stream.translateEvent(data)).toBe(alone(data));
     }),
     { numRuns: 300 },
   );
@@ -53,9 +53,9 @@ it('a stream writes the same for each chunk, however many similar chunks came be
 it('a stream counts the bytes of the texts of repeated chunks', () => {
   const texts = Array.from({ length: 100 }, (_, at) => ` Grüße ${at}`);
   const stream = new ChatToChatStream(answerContext);
-  for (const content of texts) stream.event(chunkOf({ content }));
-  stream.event(chunkOf({}, {}, { finish_reason: 'stop' }));
-  const { usage } = stream.end().ending;
+  for (const content of texts) stream.translateEvent(chunkOf({ content }));
+  stream.translateEvent(chunkOf({}, {}, { finish_reason: 'stop' }));
+  const { usage } = stream.translateEnd().ending;
   expect(usage.completionTokens).toBe(estimateTokensOfBytes(Buffer.byteLength(texts.join(''))));
 });
 
@@ -76,11 +76,11 @@ it.each([
   ['an id', '{"id":"a","choices":[{"delta":{"content":"\\u0061"}}]}'],
 ])('%s is not recognized as the escaped form of a learned text', (_, data) => {
   const stream = new ChatToChatStream(answerContext);
-  stream.event(role);
-  for (let count = 0; count < 40; count += 1) expect(stream.event(data)).toBe(alone(data));
+  stream.translateEvent(role);
+  for (let count = 0; count < 40; count += 1) expect(stream.translateEvent(data)).toBe(alone(data));
   const other = data.replace('"a"', '"c"').replace('"x","y"', '"x"z"y"');
-  if (other.includes('z')) expect(() => stream.event(other)).toThrow('cannot be read');
-  else expect(stream.event(other)).toBe(alone(other));
+  if (other.includes('z')) expect(() => stream.translateEvent(other)).toThrow('cannot be read');
+  else expect(stream.translateEvent(other)).toBe(alone(other));
 });
 
 it('a chunk is not learned if its text occurs twice in it, or the translation does not pass its text', () => {

@@ -11,7 +11,7 @@ const tools = [{ type: 'function', function: { name: 'f' } }];
 
 function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const body = { model: 'm', messages: [user], ...fields };
-  return chatToMessages.request(parseChatRequest(body), { model: 'up', ...traits });
+  return chatToMessages.translateRequest(parseChatRequest(body), { model: 'up', ...traits });
 }
 
 function turns(...messages: Json[]): JsonObject {

@@ -6,7 +6,7 @@ import { inputDeltas, messageBlock, messageEnd, messageStart } from '../upstream
 
 const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7 };
 const read = (events: readonly object[]) =>
-  assembleCompletion(runStream(chatToMessages.stream(answerContext), [messageStart, ...events]).text);
+  assembleCompletion(runStream(chatToMessages.createStream(answerContext), [messageStart, ...events]).text);
 
 describe('a chat stream from a messages upstream', () => {
   it('omits searches, citations and unknown events, and has an input that comes whole', () => {

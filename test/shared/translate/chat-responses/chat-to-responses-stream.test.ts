@@ -8,7 +8,7 @@ import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 
 const answerContext = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
 
-const open = () => chatToResponses.stream(answerContext);
+const open = () => chatToResponses.createStream(answerContext);
 const read = (events: readonly object[]) => assembleCompletion(runStream(open(), events).text);
 const openai = (name: string) =>
   assembleCompletion(runRecorded(open(), recordedStream('providers/openai-responses', name)));
@@ -55,7 +55,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
   it.each(['thinking', 'tool'])('from llama-server has the same content as its whole answer: %s', (name) => {
     const bytes = recordedStream('engines/llama-cpp', `responses-${name}-stream`);
     const { usage, ...streamed } = assembleCompletion(runRecorded(open(), bytes));
-    const whole = chatToResponses.reply(terminal(bytes), answerContext).body;
+    const whole = chatToResponses.translateReply(terminal(bytes), answerContext).body;
     const [{ message, finish_reason: finishReason }] = whole['choices'] as [JsonObject & { message: JsonObject }];
     const called = (message['tool_calls'] ?? []) as (JsonObject & { function: JsonObject })[];
     const calls = called.map(({ id, function: fn }) => ({ id, ...fn }));
@@ -87,7 +87,7 @@ describe("a Responses upstream's stream, for a chat client", () => {
 
 it("a Responses upstream's whole answer has for a chat client the content of the streamed one", () => {
   const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
-  const { body, ending } = chatToResponses.reply(whole, answerContext);
+  const { body, ending } = chatToResponses.translateReply(whole, answerContext);
   const { usage, content } = openai('tools');
   expect(body['usage']).toEqual(usage);
   const [{ message }] = body['choices'] as [{ message: JsonObject }];

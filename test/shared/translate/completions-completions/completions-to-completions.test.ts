@@ -12,8 +12,8 @@ function chunk(choices: JsonObject[], further: JsonObject = {}): string {
 
 /** Returns the client's events for these upstream events, without `[DONE]`. */
 function stream(events: string[]): JsonObject[] {
-  const translation = completionsToCompletions.stream(answerContext);
-  const text = [...events.map((event) => translation.event(event)), translation.end().text].join('');
+  const translation = completionsToCompletions.createStream(answerContext);
+  const text = [...events.map((event) => translation.translateEvent(event)), translation.translateEnd().text].join('');
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   return text
     .split('\n\n')
@@ -23,9 +23,9 @@ function stream(events: string[]): JsonObject[] {
 
 it('a text completion request passes to the upstream, and a stream requests its usage', () => {
   const asked = { model: 'auto', prompt: 'a', suffix: 'b', top_k: 3 };
-  expect(completionsToCompletions.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
+  expect(completionsToCompletions.translateRequest(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
   const streamed = { ...asked, stream: true, stream_options: { chunk: 1 } };
-  expect(completionsToCompletions.request(streamed, { model: 'm' })).toMatchObject({
+  expect(completionsToCompletions.translateRequest(streamed, { model: 'm' })).toMatchObject({
     stream_options: { chunk: 1, include_usage: true },
   });
 });
@@ -38,7 +38,7 @@ describe('a text completion', () => {
     ];
     const usage = { prompt_tokens: 1, completion_tokens: 2 };
     const answer = { id: 'x', choices, usage, system_fingerprint: 'f' };
-    const { body, ending } = completionsToCompletions.reply(answer, answerContext);
+    const { body, ending } = completionsToCompletions.translateReply(answer, answerContext);
     expect(body).toEqual({
       ...own,
       system_fingerprint: 'f',
@@ -54,7 +54,7 @@ describe('a text completion', () => {
   it('that the upstream did not send is an upstream failure', () => {
     for (const choices of [undefined, [], [{ index: 0 }]]) {
       const body = { ...(choices && { choices }) };
-      expect(() => completionsToCompletions.reply(body, answerContext)).toThrow(errorWith('upstream_failed'));
+      expect(() => completionsToCompletions.translateReply(body, answerContext)).toThrow(errorWith('upstream_failed'));
     }
   });
 });
@@ -72,7 +72,7 @@ describe('the log probabilities of a text completion', () => {
 
   it('have the completions form even if the upstream sends the chat form, with offsets across a stream', () => {
     const choice = { text: 'ab c', finish_reason: 'stop', logprobs: ofChat('ab', ' c') };
-    const { body } = completionsToCompletions.reply({ choices: [choice] }, answerContext);
+    const { body } = completionsToCompletions.translateReply({ choices: [choice] }, answerContext);
     expect(body['choices']).toMatchObject([{ logprobs: ofText(['ab', ' c'], [0, 2]) }]);
     const chunks = stream([
       chunk([{ text: 'ab', index: 0, logprobs: ofChat('ab'), finish_reason: null }]),
@@ -87,7 +87,7 @@ describe('the log probabilities of a text completion', () => {
   it('pass if they have the completions form', () => {
     const logprobs = ofText(['a'], [0]);
     const choices = [{ text: 'a', finish_reason: 'stop', logprobs }];
-    const { body } = completionsToCompletions.reply({ choices }, answerContext);
+    const { body } = completionsToCompletions.translateReply({ choices }, answerContext);
     expect(body['choices']).toMatchObject([{ logprobs }]);
   });
 });

@@ -7,7 +7,7 @@ import { errorWith } from '../../../helpers/error-with.ts';
 const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };
 const asked = { model: 'auto', prompt: 'a', suffix: 'b' };
 const request = (fields: JsonObject): JsonObject =>
-  completionsToInfill.request({ ...asked, ...fields }, { model: 'm' });
+  completionsToInfill.translateRequest({ ...asked, ...fields }, { model: 'm' });
 
 describe('a text completion request with a suffix', () => {
   it('has the field names of llama.cpp', () => {
@@ -37,7 +37,7 @@ describe('a text completion with a suffix', () => {
   const last = { content: '', stop: true, stop_type: 'limit', tokens_evaluated: 4, tokens_predicted: 2 };
 
   it('has the form of a text completion', () => {
-    const { body } = completionsToInfill.reply({ ...last, content: 'x', stop_type: 'eos' }, answerContext);
+    const { body } = completionsToInfill.translateReply({ ...last, content: 'x', stop_type: 'eos' }, answerContext);
     expect(body).toEqual({
       id: 'cmpl-1',
       object: 'text_completion',
@@ -49,18 +49,18 @@ describe('a text completion with a suffix', () => {
   });
 
   it('is streamed, with usage and finish reason in the last chunk', () => {
-    const stream = completionsToInfill.stream(answerContext);
-    expect(stream.event(JSON.stringify({ content: 'x', stop: false }))).toContain('"text":"x"');
-    expect(stream.event(JSON.stringify(last))).toBe('');
-    const { text, ending } = stream.end();
+    const stream = completionsToInfill.createStream(answerContext);
+    expect(stream.translateEvent(JSON.stringify({ content: 'x', stop: false }))).toContain('"text":"x"');
+    expect(stream.translateEvent(JSON.stringify(last))).toBe('');
+    const { text, ending } = stream.translateEnd();
     expect(text).toMatch(/"finish_reason":"length".*"completion_tokens":2.*data: \[DONE\]\n\n$/s);
     expect(ending).toMatchObject({ finishReason: 'length', usage: { promptTokens: 4, completionTokens: 2 } });
   });
 
   it('is an upstream failure if it breaks off', () => {
-    const stream = completionsToInfill.stream(answerContext);
-    stream.event(JSON.stringify({ content: 'x', stop: false }));
-    expect(() => stream.end()).toThrow(errorWith('upstream_failed'));
+    const stream = completionsToInfill.createStream(answerContext);
+    stream.translateEvent(JSON.stringify({ content: 'x', stop: false }));
+    expect(() => stream.translateEnd()).toThrow(errorWith('upstream_failed'));
   });
 
   it('ends with the stop event, and not with a text that contains the same words', () => {

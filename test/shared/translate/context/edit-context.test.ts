@@ -90,10 +90,10 @@ it('the edits of a request are reported in the answer, whole and streamed, if th
   const recalled = computeAppliedEdits({ model: 'm', messages: history, context_management });
   const answerContext = { id: 'msg_1', model: 'm', created: 1, recalled };
   const chat = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] };
-  expect(messagesToChat.reply(chat, answerContext).body['context_management']).toEqual({ applied_edits: [] });
-  const stream = messagesToChat.stream(answerContext);
-  stream.event(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
-  expect(stream.end().text).toContain('"context_management":{"applied_edits":[]}');
+  expect(messagesToChat.translateReply(chat, answerContext).body['context_management']).toEqual({ applied_edits: [] });
+  const stream = messagesToChat.createStream(answerContext);
+  stream.translateEvent(JSON.stringify({ choices: [{ delta: { content: 'hi' }, finish_reason: 'stop' }] }));
+  expect(stream.translateEnd().text).toContain('"context_management":{"applied_edits":[]}');
   const without = { ...answerContext, recalled: computeAppliedEdits({ model: 'm', messages: history }) };
-  expect(messagesToChat.reply(chat, without).body).not.toHaveProperty('context_management');
+  expect(messagesToChat.translateReply(chat, without).body).not.toHaveProperty('context_management');
 });

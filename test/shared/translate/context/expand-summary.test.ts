@@ -14,7 +14,7 @@ const summaryOf = (text: string): string => `Summary of the conversation before 
 function chat(messages: object[], more: object = {}): JsonObject {
   const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages, ...more });
   const before = structuredClone(body);
-  const request = messagesToChat.request(body, { model: 'm' });
+  const request = messagesToChat.translateRequest(body, { model: 'm' });
   expect(body).toEqual(before);
   return request;
 }
@@ -58,7 +58,7 @@ describe('a messages history with a compaction block, for an upstream without co
   it('also goes to Responses upstreams and command-line agents', () => {
     const messages = [first, said('assistant', [compaction('They want X.')]), said('user', 'Go on.')];
     const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages });
-    const { input } = messagesToResponses.request(body, { model: 'm' });
+    const { input } = messagesToResponses.translateRequest(body, { model: 'm' });
     const conversation = readMessagesConversation(body, { model: 'm' });
     for (const whole of [input, conversation].map((each) => JSON.stringify(each))) {
       expect(whole).toContain('They want X.');

@@ -8,9 +8,9 @@ const base64 = (...numbers: number[]): string => Buffer.from(Float32Array.from(n
 
 /** Returns the client's answer for an upstream's answer. */
 function answer(asked: JsonObject, body: JsonObject) {
-  const recalled = embeddingsToEmbeddings.recall?.({ ...request, ...asked });
+  const recalled = embeddingsToEmbeddings.recallFields?.({ ...request, ...asked });
   const answerContext = { id: 'embd-1', model: 'm', created: 1, promptTokens: () => 7, recalled };
-  return embeddingsToEmbeddings.reply(body, answerContext);
+  return embeddingsToEmbeddings.translateReply(body, answerContext);
 }
 
 const vectors = {
@@ -22,7 +22,7 @@ const vectors = {
 
 it('an embeddings request passes to the upstream with its model name, without the number of the first vector', () => {
   const asked = { ...request, encoding_format: 'base64', task: 'query' };
-  const sent = embeddingsToEmbeddings.request({ ...asked, first_index: 3 }, { model: 'm' });
+  const sent = embeddingsToEmbeddings.translateRequest({ ...asked, first_index: 3 }, { model: 'm' });
   expect(sent).toEqual({ ...asked, model: 'm' });
 });
 

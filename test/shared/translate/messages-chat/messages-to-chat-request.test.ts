@@ -10,7 +10,7 @@ const user = said('user', 'hi');
 
 function translate(fields: JsonObject, traits: Partial<ModelTraits> = {}): JsonObject {
   const body = { model: 'm', max_tokens: 9, messages: [user], ...fields };
-  return messagesToChat.request(parseMessagesRequest(body), { model: 'up', ...traits });
+  return messagesToChat.translateRequest(parseMessagesRequest(body), { model: 'up', ...traits });
 }
 
 function history(messages: Json[], fields: JsonObject = {}): Json | undefined {
@@ -104,6 +104,6 @@ describe('a messages request to a chat upstream', () => {
 
   it('has no output limit for a token count', () => {
     const body = parseCountTokensRequest({ model: 'm', messages: [user] });
-    expect(messagesToChat.request(body, { model: 'up' })).toEqual({ model: 'up', messages: [user] });
+    expect(messagesToChat.translateRequest(body, { model: 'up' })).toEqual({ model: 'up', messages: [user] });
   });
 });

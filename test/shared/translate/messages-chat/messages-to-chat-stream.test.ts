@@ -10,7 +10,7 @@ import { said } from '../../../helpers/formats/said.ts';
 
 const answerContext = { id: 'msg_1', model: 'served', created: 7, promptTokens: () => 11 };
 
-const run = (events: readonly (object | string)[]) => runStream(messagesToChat.stream(answerContext), events);
+const run = (events: readonly (object | string)[]) => runStream(messagesToChat.createStream(answerContext), events);
 const tool = (index: number, input: Json) => {
   return { type: 'tool_use', id: `c${index}`, name: `tool_${index}`, input, caller: { type: 'direct' } };
 };
@@ -39,9 +39,12 @@ describe('a messages stream from a chat upstream', () => {
     const body = { choices: [{ message, finish_reason: 'stop' }] };
     const contents = (request: JsonObject) => {
       const asked = { model: 'm', max_tokens: 100, messages: [said('user', 'Hi')], ...request };
-      const known = { ...answerContext, recalled: messagesToChat.recall?.(asked) };
-      const { text: stream } = runStream(messagesToChat.stream(known), events);
-      return [assembleMessage(stream).content, messagesToChat.reply(structuredClone(body), known).body['content']];
+      const known = { ...answerContext, recalled: messagesToChat.recallFields?.(asked) };
+      const { text: stream } = runStream(messagesToChat.createStream(known), events);
+      return [
+        assembleMessage(stream).content,
+        messagesToChat.translateReply(structuredClone(body), known).body['content'],
+      ];
     };
 
     it.each([[{}], [{ thinking: null }], [{ thinking: { type: 'disabled' } }]])(
@@ -52,8 +55,8 @@ describe('a messages stream from a chat upstream', () => {
     );
 
     it('counts as active although it shows no thinking', () => {
-      const stream = messagesToChat.stream({ ...answerContext, recalled: { thinking: 'none' } });
-      stream.event(JSON.stringify(events[0]));
+      const stream = messagesToChat.createStream({ ...answerContext, recalled: { thinking: 'none' } });
+      stream.translateEvent(JSON.stringify(events[0]));
       expect(stream.hasContent).toBe(true);
     });
 
@@ -66,17 +69,19 @@ describe('a messages stream from a chat upstream', () => {
       for (const content of contents({ thinking: { type: 'adaptive', display: 'omitted' } })) {
         expect(content).toMatchObject([{ type: 'thinking', thinking: '' }, text('Hi')]);
         const messages = [said('user', 'Hi'), said('assistant', content as Json)];
-        const again = messagesToChat.request({ model: 'm', max_tokens: 100, messages }, { model: 'm' });
+        const again = messagesToChat.translateRequest({ model: 'm', max_tokens: 100, messages }, { model: 'm' });
         expect(again['messages']).toMatchObject([{}, { role: 'assistant', reasoning_content: 'hm', content: 'Hi' }]);
       }
     });
   });
 
   it('sends at once every piece that need not wait', () => {
-    const stream = messagesToChat.stream(answerContext);
+    const stream = messagesToChat.createStream(answerContext);
     const texts = ['a', 'b'].map((content) => chatChunk({ content }));
     const pieces = [...texts, callPiece(0, '{', 'tool_0'), callPiece(0, '}'), callPiece(1, '{', 'tool_1')];
-    const sent = pieces.map((event) => namedEvents(stream.event(JSON.stringify(event))).map(({ type }) => type));
+    const sent = pieces.map((event) =>
+      namedEvents(stream.translateEvent(JSON.stringify(event))).map(({ type }) => type),
+    );
     expect(sent).toEqual([
       ['message_start', 'ping', 'content_block_start', 'content_block_delta'],
       ['content_block_delta'],

@@ -18,7 +18,7 @@ const rest = [
 
 describe('a messages stream from a messages upstream', () => {
   it('passes byte for byte except for id and model, each event with its name', () => {
-    const { text, ending } = runStream(messagesToMessages.stream(answerContext), [start, ...rest]);
+    const { text, ending } = runStream(messagesToMessages.createStream(answerContext), [start, ...rest]);
     const begun = start.replace('msg_up', 'msg_own').replace('"up"', '"served"');
     const named = [begun, ...rest].map(
       (data) => `event: ${(JSON.parse(data) as { type: string }).type}\ndata: ${data}`,
@@ -32,13 +32,13 @@ describe('a messages stream from a messages upstream', () => {
 
   it('keeps an event with data of several lines together', () => {
     const events = [start, '{"type":\n"ping"}', '{"type":"message_stop"}'];
-    const { text } = runStream(messagesToMessages.stream(answerContext), events);
+    const { text } = runStream(messagesToMessages.createStream(answerContext), events);
     expect(text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
   it('gets its last event if the upstream leaves it out, and fails without a stop reason', () => {
     const [whole, unclosed, cut] = [0, -1, -2].map((end) => [start, ...rest.slice(0, rest.length + end)]);
-    const run = (events: string[] = []) => runStream(messagesToMessages.stream(answerContext), events);
+    const run = (events: string[] = []) => runStream(messagesToMessages.createStream(answerContext), events);
     expect(run(unclosed)).toEqual(run(whole));
     expect(() => run(cut)).toThrow(errorWith('upstream_failed'));
   });

@@ -29,8 +29,8 @@ const events: JsonObject[] = [
 /** Returns the client's answer of an upstream, streamed and whole. */
 function answers(origin: string | undefined): JsonObject[][] {
   const answerContext: AnswerContext = { id: 'msg_1', model: 'm', created: 1, origin };
-  const { text } = runStream(messagesToMessages.stream(answerContext), events);
-  const { body } = messagesToMessages.reply({ content, stop_reason: 'tool_use', usage }, answerContext);
+  const { text } = runStream(messagesToMessages.createStream(answerContext), events);
+  const { body } = messagesToMessages.translateReply({ content, stop_reason: 'tool_use', usage }, answerContext);
   return [assembleMessage(text).content, body['content'] as JsonObject[]];
 }
 
@@ -38,7 +38,7 @@ function answers(origin: string | undefined): JsonObject[][] {
 function returned(answer: JsonObject[], origin: string | undefined): unknown {
   const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' };
   const messages = [user, { role: 'assistant', content: answer }, { role: 'user', content: [result] }];
-  const sent = messagesToMessages.request({ model: 'm', max_tokens: 9, messages }, { model: 'm', origin });
+  const sent = messagesToMessages.translateRequest({ model: 'm', max_tokens: 9, messages }, { model: 'm', origin });
   return (sent['messages'] as JsonObject[])[1]?.['content'];
 }
 
@@ -61,7 +61,7 @@ describe('thinking that a messages upstream has signed', () => {
   it('still becomes text for an engine', () => {
     const [answer = []] = answers('here');
     const messages = [user, { role: 'assistant', content: answer.slice(0, 1) }, user];
-    const sent = messagesToChat.request({ model: 'm', max_tokens: 9, messages }, { model: 'm' });
+    const sent = messagesToChat.translateRequest({ model: 'm', max_tokens: 9, messages }, { model: 'm' });
     expect(sent['messages']).toMatchObject([{}, { reasoning_content: 'Hm.' }, {}]);
     expect(JSON.stringify(sent)).not.toContain('rtr.');
   });

@@ -11,12 +11,12 @@ import { recordedStream, runRecorded } from '../run-stream.ts';
 const answerContext = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
 const user = { role: 'user', content: 'Weather?' };
 
-const read = (bytes: Buffer) => assembleMessage(runRecorded(messagesToResponses.stream(answerContext), bytes));
+const read = (bytes: Buffer) => assembleMessage(runRecorded(messagesToResponses.createStream(answerContext), bytes));
 const openai = (name: string) => read(recordedStream('providers/openai-responses', name));
 
 function request(messages: object[], model = 'gpt-codex', more: object = {}, origin = 'here'): JsonObject {
   const body = parseMessagesRequest({ model, max_tokens: 100, messages, ...more });
-  return messagesToResponses.request(body, { model, encrypts: true, origin });
+  return messagesToResponses.translateRequest(body, { model, encrypts: true, origin });
 }
 
 const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject & {
@@ -39,7 +39,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
   });
 
   it('has the content of the whole answer', () => {
-    expect(openai('tools').content).toEqual(messagesToResponses.reply(whole, answerContext).body['content']);
+    expect(openai('tools').content).toEqual(messagesToResponses.translateReply(whole, answerContext).body['content']);
   });
 
   it('has a refusal as text with its own stop reason, after thinking without text', () => {
@@ -56,7 +56,7 @@ describe("a Responses upstream's stream, for a messages client", () => {
     (folder) => {
       const bytes = recordedStream(folder, folder === 'engines/llama-cpp' ? 'responses-thinking-stream' : 'refusal');
       const hiding = { ...answerContext, recalled: { thinking: 'none' } };
-      const events = namedEvents(runRecorded(messagesToResponses.stream(hiding), bytes));
+      const events = namedEvents(runRecorded(messagesToResponses.createStream(hiding), bytes));
       expect(events.filter(({ type }) => type === 'ping')).toHaveLength(2);
       expect(readRelayedMessage(events)).toBe('there is thinking that the client does not get');
     },
@@ -100,7 +100,7 @@ describe('encrypted thinking', () => {
     expect(types('gpt-codex', 'there')).toEqual(['message', 'message', 'message']);
     expect(types('gpt-pro')).toEqual(['message', 'message', 'message']);
     const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages });
-    expect(JSON.stringify(messagesToMessages.request(body, { model: 'm' }))).not.toContain('thinking');
+    expect(JSON.stringify(messagesToMessages.translateRequest(body, { model: 'm' }))).not.toContain('thinking');
   });
 
   it('is requested with a summary unless the client omits its text', () => {
@@ -115,7 +115,7 @@ describe('encrypted thinking', () => {
     expect(off['reasoning']).toEqual({ effort: 'none' });
     expect(off).not.toHaveProperty('include');
     const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], thinking: { type: 'adaptive' } });
-    expect(messagesToResponses.request(body, { model: 'm' })).not.toHaveProperty('include');
+    expect(messagesToResponses.translateRequest(body, { model: 'm' })).not.toHaveProperty('include');
   });
 });
 

@@ -6,8 +6,14 @@ import { errorWith } from '../../../helpers/error-with.ts';
 const request = { model: 'auto', query: 'q', documents: ['a', 'b', 'c'] };
 
 function answer(asked: JsonObject, body: JsonObject) {
-  const recalled = rerankToRerank.recall?.({ ...request, ...asked });
-  return rerankToRerank.reply(body, { id: 'rerank-1', model: 'm', created: 1, promptTokens: () => 7, recalled });
+  const recalled = rerankToRerank.recallFields?.({ ...request, ...asked });
+  return rerankToRerank.translateReply(body, {
+    id: 'rerank-1',
+    model: 'm',
+    created: 1,
+    promptTokens: () => 7,
+    recalled,
+  });
 }
 
 const results = [
@@ -19,7 +25,7 @@ const results = [
 it('a rerank request asks the upstream for at most as many results as documents, and not for the documents', () => {
   const asked = { ...request, top_n: 50, return_documents: true, max_chunks_per_doc: 4 };
   const expected = { ...request, model: 'm', top_n: 3, max_chunks_per_doc: 4 };
-  expect(rerankToRerank.request(asked, { model: 'm' })).toEqual(expected);
+  expect(rerankToRerank.translateRequest(asked, { model: 'm' })).toEqual(expected);
 });
 
 describe('a ranking', () => {

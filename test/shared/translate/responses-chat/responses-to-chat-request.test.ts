@@ -5,7 +5,7 @@ import { said, textBlock } from '../../../helpers/formats/said.ts';
 
 function translate(fields: object, traits: object = {}): JsonObject {
   const body: JsonObject = { model: 'auto', ...fields };
-  return responsesToChat.request(body, { model: 'served', ...traits });
+  return responsesToChat.translateRequest(body, { model: 'served', ...traits });
 }
 
 const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };

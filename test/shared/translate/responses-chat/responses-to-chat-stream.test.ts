@@ -16,14 +16,14 @@ const asked: JsonObject = {
   ],
 };
 const ownerSeal = createSealer(Buffer.alloc(32, 5));
-const recalled = responsesToChat.recall?.(asked);
+const recalled = responsesToChat.recallFields?.(asked);
 const own = { id: 'resp_1', model: 'served', created: 7 };
 const answerContext = { ...own, promptTokens: () => 11, recalled, seal: ownerSeal.seal };
 const usage = { prompt_tokens: 30, completion_tokens: 8, prompt_tokens_details: { cached_tokens: 10 } };
 
 const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments: '{"x":1}' } };
 
-const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(answerContext), events);
+const run = (events: readonly (object | string)[]) => runStream(responsesToChat.createStream(answerContext), events);
 
 describe('a Responses stream from a chat upstream', () => {
   it('seals the signatures of a command-line agent together with their thinking', () => {
@@ -58,7 +58,7 @@ describe('a Responses stream from a chat upstream', () => {
     const [thinking, message] = assembleResponse(text).items;
     const { encrypted_content: sealed } = thinking ?? {};
     const history = (item: JsonObject, traits: object) =>
-      responsesToChat.request({ model: 'm', input: [item, message ?? {}] }, { model: 's', ...traits });
+      responsesToChat.translateRequest({ model: 'm', input: [item, message ?? {}] }, { model: 's', ...traits });
     const stripped = { type: 'reasoning', summary: [], encrypted_content: sealed };
     const messages = [{ role: 'assistant', content: 'Hi', reasoning_content: 'hm' }];
     expect(history(stripped, { unseal: ownerSeal.unseal })).toMatchObject({ messages });
@@ -81,6 +81,6 @@ describe('a Responses stream from a chat upstream', () => {
     ]);
     const message = { role: 'assistant', content: 'Hello', reasoning_content: 'hm', tool_calls: [chatCall] };
     const body = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage };
-    expect(responsesToChat.reply(body, answerContext).body).toEqual(assembleResponse(text).response);
+    expect(responsesToChat.translateReply(body, answerContext).body).toEqual(assembleResponse(text).response);
   });
 });

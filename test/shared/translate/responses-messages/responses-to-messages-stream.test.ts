@@ -17,7 +17,7 @@ const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_conte
 function read(events: readonly object[], request: JsonObject = {}): JsonObject[] {
   const recalled = toRecalledRequest({ model: 'up', input: 'hi', ...request });
   const answerContext = { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
-  const { text } = runStream(responsesToMessages.stream(answerContext), events);
+  const { text } = runStream(responsesToMessages.createStream(answerContext), events);
   return assembleResponse(text).response['output'] as JsonObject[];
 }
 

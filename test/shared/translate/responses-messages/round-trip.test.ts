@@ -68,10 +68,10 @@ describe('an answer to a Responses client', () => {
   it('returns unchanged to its messages upstream in the next request, streamed or not', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const { text, ending } = runStream(responsesToMessages.stream(answerContext), streamed(content, cut));
+        const { text, ending } = runStream(responsesToMessages.createStream(answerContext), streamed(content, cut));
         const response = responseEvents(text).at(-1)?.['response'] as JsonObject;
         const given = { content: [...content], usage, stop_reason: stopReasonOf(content) };
-        const { body, ending: atOnce } = responsesToMessages.reply(given, answerContext);
+        const { body, ending: atOnce } = responsesToMessages.translateReply(given, answerContext);
         expect([ending, response['usage']]).toEqual([atOnce, body['usage']]);
         for (const output of [response['output'], body['output']] as JsonObject[][]) {
           const request = { model: 'm', input: [...output, { role: 'assistant', content: 'end' }] };
@@ -86,8 +86,10 @@ describe('an answer to a Responses client', () => {
   it('passes through a Responses upstream to a messages client unchanged, except for the signatures of its thinking', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const there = runStream(responsesToMessages.stream(answerContext), streamed(content, cut));
-        const back = assembleMessage(runBytes(messagesToResponses.stream(answerContext), [Buffer.from(there.text)]));
+        const there = runStream(responsesToMessages.createStream(answerContext), streamed(content, cut));
+        const back = assembleMessage(
+          runBytes(messagesToResponses.createStream(answerContext), [Buffer.from(there.text)]),
+        );
         const shown = (all: readonly JsonObject[]) => all.filter(({ type }) => type === 'text' || type === 'tool_use');
         expect(shown(back.content)).toMatchObject(shown(content));
         expect(back.usage).toMatchObject(usage);

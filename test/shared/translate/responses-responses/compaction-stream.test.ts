@@ -6,7 +6,7 @@ import { runStream } from '../run-stream.ts';
 const { seal, unseal } = createSealer(Buffer.alloc(32, 3));
 const asked = { role: 'user', content: 'hi' };
 const body = { model: 'm', input: [asked, { type: 'compaction_trigger' }] };
-const recalled = responsesToResponses.recall?.(body);
+const recalled = responsesToResponses.recallFields?.(body);
 const answerContext = { id: 'resp_0a1b', model: 'm', created: 7, recalled, seal };
 
 const response = { id: 'resp_up', model: 'm', tools: [], output: [] };
@@ -18,34 +18,42 @@ function ended(output: object[]): object {
 
 describe('a request that compacts its conversation, on a Responses upstream', () => {
   it('passes to an upstream that compacts, and so does its item', () => {
-    expect(responsesToResponses.request(body, { model: 'm', compacts: true, unseal })['input']).toEqual(body.input);
+    expect(responsesToResponses.translateRequest(body, { model: 'm', compacts: true, unseal })['input']).toEqual(
+      body.input,
+    );
     const item = { id: 'cmp_up', type: 'compaction', encrypted_content: 'gAAAtheirs' };
     const done = { type: 'response.output_item.done', sequence_number: 1, output_index: 0, item };
     const events = [created, done, ended([item])];
-    const { text } = runStream(responsesToResponses.stream(answerContext), events);
-    expect(text).toBe(runStream(responsesToResponses.stream({ ...answerContext, recalled: undefined }), events).text);
+    const { text } = runStream(responsesToResponses.createStream(answerContext), events);
+    expect(text).toBe(
+      runStream(responsesToResponses.createStream({ ...answerContext, recalled: undefined }), events).text,
+    );
     expect(text).toContain(JSON.stringify(item));
-    expect(responsesToResponses.reply({ ...response, output: [item] }, answerContext).body['output']).toEqual([item]);
+    expect(responsesToResponses.translateReply({ ...response, output: [item] }, answerContext).body['output']).toEqual([
+      item,
+    ]);
   });
 
   it('asks any other upstream for a summary, which becomes the item', () => {
-    const { input } = responsesToResponses.request(body, { model: 'm', unseal });
+    const { input } = responsesToResponses.translateRequest(body, { model: 'm', unseal });
     expect(JSON.stringify(input)).not.toContain('compaction_trigger');
     const content = [{ type: 'output_text', text: 'So far.' }];
     const message = { id: 'msg', type: 'message', role: 'assistant', content };
     const delta = { type: 'response.output_text.delta', item_id: 'msg', delta: 'So far.' };
     const events = [created, delta, ended([message])];
-    const { text, ending } = runStream(responsesToResponses.stream(answerContext), events);
+    const { text, ending } = runStream(responsesToResponses.createStream(answerContext), events);
     expect(text).not.toContain('output_text');
     expect(ending.finishReason).toBe('stop');
     const answer = { ...response, status: 'completed', output: [message] };
-    const { output } = responsesToResponses.reply(answer, answerContext).body;
+    const { output } = responsesToResponses.translateReply(answer, answerContext).body;
     expect(output).toMatchObject([{ type: 'compaction' }]);
     const next = { model: 'm', input: [...(output as object[] as never[]), asked] };
-    expect(JSON.stringify(responsesToResponses.request(next, { model: 'm', unseal }))).toContain('So far.');
+    expect(JSON.stringify(responsesToResponses.translateRequest(next, { model: 'm', unseal }))).toContain('So far.');
   });
 
   it('fails without a summary', () => {
-    expect(() => runStream(responsesToResponses.stream(answerContext), [created, ended([])])).toThrow(/no summary/);
+    expect(() => runStream(responsesToResponses.createStream(answerContext), [created, ended([])])).toThrow(
+      /no summary/,
+    );
   });
 });

@@ -20,8 +20,10 @@ const openai = (name: string) => recordedStream('providers/openai-responses', na
 function begun(name: string) {
   const translation = stream();
   const recorded = openai(name).toString();
-  const text = [...recorded.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => translation.event(data)).join('');
-  return { text, ending: translation.end().ending };
+  const text = [...recorded.matchAll(/^data: (.*)$/gm)]
+    .map(([, data = '']) => translation.translateEvent(data))
+    .join('');
+  return { text, ending: translation.translateEnd().ending };
 }
 
 describe("a Responses upstream's stream, for a Responses client", () => {

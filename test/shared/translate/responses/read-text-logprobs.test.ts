@@ -15,7 +15,7 @@ const chosen = (...tokens: string[]): JsonObject => ({ content: tokens.map(full)
 describe('log probabilities for a Responses client, of a chat upstream', () => {
   it('are requested with or without their number, and only if the client asks for them', () => {
     const ask = (fields: JsonObject): JsonObject =>
-      responsesToChat.request({ model: 'm', input: 'hi', ...fields }, { model: 'm' });
+      responsesToChat.translateRequest({ model: 'm', input: 'hi', ...fields }, { model: 'm' });
     const include = ['message.output_text.logprobs'];
     expect(ask({ include, top_logprobs: 2 })).toMatchObject({ logprobs: true, top_logprobs: 2 });
     expect(ask({ top_logprobs: 2 })).toMatchObject({ logprobs: true, top_logprobs: 2 });
@@ -31,7 +31,7 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
       choices: [{ index: 0, delta: { content }, logprobs: chosen(content), finish_reason: finish }],
     });
     const events = [chunk('Hel'), chunk('lo'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]'];
-    const { text } = runStream(responsesToChat.stream(answerContext), events);
+    const { text } = runStream(responsesToChat.createStream(answerContext), events);
     const { events: sent, items, response } = assembleResponse(text);
     const deltas = sent.filter(({ type }) => type === 'response.output_text.delta');
     expect(deltas.map(({ logprobs }) => logprobs)).toEqual([[full('Hel')], [full('lo')]]);
@@ -44,7 +44,7 @@ describe('log probabilities for a Responses client, of a chat upstream', () => {
     const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Hello?' };
     const logprobs = chosen('Hello', '?', 'Hel', 'lo', '<end>');
     const answer = { choices: [{ index: 0, message, logprobs, finish_reason: 'stop' }] };
-    const { body } = responsesToChat.reply(answer, answerContext);
+    const { body } = responsesToChat.translateReply(answer, answerContext);
     const said = { content: [{ logprobs: [full('Hel'), full('lo')] }] };
     expect(body['output']).toMatchObject([{ type: 'reasoning' }, said]);
   });

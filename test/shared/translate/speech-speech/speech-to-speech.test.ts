@@ -15,11 +15,11 @@ describe('a speech request', () => {
   const asked = { model: 'auto', input: 'Hé 👋', voice: 'alloy' };
 
   it('passes with the name of the chosen model', () => {
-    expect(speechToSpeech.request(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
+    expect(speechToSpeech.translateRequest(asked, { model: 'm' })).toEqual({ ...asked, model: 'm' });
   });
 
   it('is billed by its characters', () => {
-    const recalled = speechToSpeech.recall?.(asked);
+    const recalled = speechToSpeech.recallFields?.(asked);
     const answerContext = { id: 'speech-1', model: 'm', created: 1, promptTokens: () => 3, recalled };
     const usage = { promptTokens: 3, units: { characters: 4 } };
     expect(speechToSpeech.bytes?.ending(answerContext)).toMatchObject({ usage });

@@ -16,7 +16,7 @@ describe('a transcription request', () => {
   it('is encoded as a form with its texts, lists of texts and file', async () => {
     const granularities = { 'timestamp_granularities[]': ['word', 'segment'] };
     const asked = { file, model: 'auto', language: 'de', temperature: 0.5, ...granularities, odd: { a: 1 } };
-    const form = await read(transcriptionsToTranscriptions.request(asked, { model: 'm' }));
+    const form = await read(transcriptionsToTranscriptions.translateRequest(asked, { model: 'm' }));
     expect(form.get('model')).toBe('m');
     expect(form.get('temperature')).toBe('0.5');
     expect(form.getAll('timestamp_granularities[]')).toEqual(['word', 'segment']);
@@ -47,13 +47,13 @@ describe('a transcription', () => {
       { promptTokens: 14, completionTokens: 45, units: { seconds: 4 } },
     ],
   ])('passes and has its usage counted: %j', (body, usage) => {
-    const reply = transcriptionsToTranscriptions.reply(body, answerContext);
+    const reply = transcriptionsToTranscriptions.translateReply(body, answerContext);
     expect(reply.body).toEqual(body);
     expect(reply.ending.usage).toMatchObject(usage);
   });
 
   it('is an upstream failure without a text', () => {
-    expect(() => transcriptionsToTranscriptions.reply({}, answerContext)).toThrow('what was said');
+    expect(() => transcriptionsToTranscriptions.translateReply({}, answerContext)).toThrow('what was said');
   });
 });
 

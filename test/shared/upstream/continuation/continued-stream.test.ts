@@ -28,7 +28,7 @@ const content = (text: UpstreamText, pieces: readonly string[]): string[] => [
 
 /** A stream that continues another one; its usage counts 2 tokens before it. */
 function continued(
-  [, { stream }, text, isNumbered]: Kind,
+  [, { createStream: stream }, text, isNumbered]: Kind,
   { pieces, events, again = '' }: { pieces: string[]; events: number; again?: string },
 ): ContinuedStream {
   const relayed = isNumbered ? { pieces, events } : { pieces: [pieces.join('')] };
@@ -43,20 +43,21 @@ function continued(
 }
 
 describe.each(kinds)('a continued stream of the format %s', (...kind) => {
-  const [, { stream }, text] = kind;
+  const [, { createStream: stream }, text] = kind;
 
   it("equals, with the client's part, the uncut stream, wherever it is cut", () => {
     const pieces = ['Über', ' all', ' ', '👩‍👩‍👧 ', 'gardens', '\n\n', 'grow'];
     const uncut = stream(answerContext);
-    const whole = content(text, pieces).map((data) => uncut.event(data));
-    const end = uncut.event(text.writeEndingEvent('stop', usage)) + uncut.end().text;
+    const whole = content(text, pieces).map((data) => uncut.translateEvent(data));
+    const end = uncut.translateEvent(text.writeEndingEvent('stop', usage)) + uncut.translateEnd().text;
     for (let cut = 1; cut < pieces.length; cut += 1) {
       const sent = whole.slice(0, whole.length - pieces.length + cut).join('');
       const events = sent.split('\n\n').length - 1;
       const rest = continued(kind, { pieces: pieces.slice(0, cut), events });
-      const more = content(text, pieces.slice(cut)).map((data) => rest.event(data));
+      const more = content(text, pieces.slice(cut)).map((data) => rest.translateEvent(data));
       const last =
-        rest.event(text.writeEndingEvent('stop', { prompt_tokens: 5, completion_tokens: 7 })) + rest.end().text;
+        rest.translateEvent(text.writeEndingEvent('stop', { prompt_tokens: 5, completion_tokens: 7 })) +
+        rest.translateEnd().text;
       expect(sent + more.join('') + last).toBe(whole.join('') + end);
     }
   });
@@ -64,7 +65,7 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
   it('drops the repeated text, in whatever pieces', () => {
     for (const pieces of [[' \n\nso'], [' ', '\n', '\nso'], [' \n', '\n', 'so'], ['', ' \n\n', 'so']]) {
       const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
-      const written = content(text, pieces).map((data) => rest.event(data));
+      const written = content(text, pieces).map((data) => rest.translateEvent(data));
       expect(JSON.stringify(written)).not.toMatch(/\\\\n/);
       expect(written.join('').match(/"so"/g)).toHaveLength(1);
     }
@@ -77,9 +78,9 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
   ])('ends with an error if %s text comes in its place', (_, piece) => {
     const rest = continued(kind, { pieces: ['Well,', ' \n\n'], events: 6, again: ' \n\n' });
     const read = () => {
-      for (const data of content(text, [piece])) rest.event(data);
-      rest.event(text.writeEndingEvent('stop', usage));
-      rest.end();
+      for (const data of content(text, [piece])) rest.translateEvent(data);
+      rest.translateEvent(text.writeEndingEvent('stop', usage));
+      rest.translateEnd();
     };
     expect(read).toThrow(expect.objectContaining({ failure: 'mismatch' }));
   });
@@ -88,13 +89,15 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
 it('a continued stream ends with an error if the model starts to think again', () => {
   const rest = continued(chat, { pieces: ['Well'], events: 0 });
   const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
-  expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
+  expect(() => rest.translateEvent(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
 });
 
 it('a continued stream passes a tool call that follows on the text', () => {
   const rest = continued(chat, { pieces: ['Well'], events: 0 });
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
-  expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
+  expect(rest.translateEvent(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain(
+    '"look"',
+  );
 });
 
 it('a continued stream is not begun if its events would have other numbers', () => {

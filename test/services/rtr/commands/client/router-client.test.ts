@@ -100,7 +100,7 @@ describe('a client of the router', () => {
       expect(readFileSync(path, 'utf8')).toBe('old');
       await download(path, true);
       expect(readFileSync(path, 'utf8')).toBe('new');
-      await expect(download(temporaryFolder(), true)).rejects.toThrow('is no file');
+      await expect(download(temporaryFolder(), true)).rejects.toThrow('is not a regular file');
     });
 
     it.each(['-', '/dev/stdout'])('takes %s for the standard output', async (path) => {

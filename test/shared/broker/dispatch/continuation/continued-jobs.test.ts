@@ -32,7 +32,7 @@ async function killed(
   second: Partial<WorkerOptions> | undefined,
 ): Promise<TestJob> {
   const first = await addWorker(able('first'));
-  const sent = ingress.send({ continues: true, steps: counting, ...request });
+  const sent = ingress.send({ mayContinue: true, steps: counting, ...request });
   await until(() => sent.text() === begun);
   if (second) await addWorker(second);
   await first.die();
@@ -68,7 +68,7 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
     const parties = await start({ ingress: { continueBytes } });
     const { worker } = await parties.addWorker(able('first'));
     const send = (...steps: Step[]) =>
-      parties.ingress.send({ continues: true, steps: [{ write: 'one' }, ...steps, { write: ', two' }] });
+      parties.ingress.send({ mayContinue: true, steps: [{ write: 'one' }, ...steps, { write: ', two' }] });
     const failing = send({ only: 'first', waitMs: 2_000 }, { only: 'first', fail: 'upstream_failed' });
     const stopped = send({ only: 'first', hang: true });
     await until(() => [failing, stopped].every(({ text }) => text() === 'one'));
@@ -84,7 +84,11 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
     ['has no memory for it', true, 0, []],
     ['was not kept for lack of room', true, 8_000, ['not_kept']],
   ])('ends at once with its error if the request %s', async ([, continues, bytes, outcomes], { start, expect }) => {
-    const sent = await killed(await start({ ingress: { continueBytes: bytes } }), { continues }, able('second'));
+    const sent = await killed(
+      await start({ ingress: { continueBytes: bytes } }),
+      { mayContinue: continues },
+      able('second'),
+    );
     expect(await sent.finished).toMatchObject({ ...lost, attempts: 1, continuations: outcomes, text: begun });
   });
 
@@ -125,7 +129,7 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
   it('kills two workers at most, and a repeated request kills none', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const workers = await Promise.all(['one', 'two', 'three'].map((id) => parties.addWorker(able(id))));
-    const poison: TestRequest = { continues: true, steps: [{ count: 5, everyMs: 20 }, { die: true }] };
+    const poison: TestRequest = { mayContinue: true, steps: [{ count: 5, everyMs: 20 }, { die: true }] };
     const died = { state: 'failed', error: { code: 'workers_died' } };
     const first = await parties.ingress.send(poison).finished;
     expect(first).toMatchObject({ ...died, attempts: 2, continuations: ['failed'], text: lines(5) });

@@ -226,7 +226,7 @@ describe.concurrent('an offer that gets no answer', () => {
 it('a worker whose answer waits while its dispatcher is blocked lives', async ({ expect }) => {
   const { promise, resolve: onVerdict } = Promise.withResolvers<boolean>();
   const announcement = { startedAt: 1 };
-  const death = { grant: 'g', worker: { id: 'one', announcement }, at: performance.now() - 10_000 } as Death;
+  const death = { grant: 'g', worker: { id: 'one', announcement }, diedAt: performance.now() - 10_000 } as Death;
   const link = { sendDeathCheck: () => undefined } as unknown as WorkerLink;
   const checks = new DeathChecks({ connected: true } as Broker, { get: () => undefined }, link, silentLog);
   checks.start({ request: {} } as Job, death, { isWanted: () => true, isRefuted: () => false, onVerdict });

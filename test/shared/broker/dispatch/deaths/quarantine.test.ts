@@ -9,7 +9,7 @@ const [dead, alsoDead] = [{ id: 'dead' }, { id: 'also dead' }] as LiveWorker[];
 function suspect(afterMs: number, givenAt?: number, died = dead): QuarantinedJob {
   const attempt = givenAt === undefined ? undefined : { worker, givenAt };
   const state = attempt ? 'claimed' : 'queued';
-  return { state, death: died && { worker: died, at: 0, afterMs }, attempt };
+  return { state, death: died && { worker: died, diedAt: 0, afterMs }, attempt };
 }
 
 it('a quarantined job may share a worker with another one that has run longer than its first worker lived with it', () => {

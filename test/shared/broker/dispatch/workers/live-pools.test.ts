@@ -53,5 +53,5 @@ it('still knows what a pool served that was just lost, however many names worker
     true,
     false,
   ]);
-  expect([...pools.tiersOf('demo')]).toEqual(['gpu']);
+  expect([...pools.findTiers('demo')]).toEqual(['gpu']);
 });

@@ -31,8 +31,8 @@ describe('thinking in the chat format', () => {
     const whole = { choices: [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }] };
     for (const client of ['chat', 'messages'] as const) {
       const pair = translationBetween(client, 'chat');
-      const { body } = pair.reply(whole, answerContext);
-      for (const text of [pair.stream(answerContext).event(chunk), JSON.stringify(body)])
+      const { body } = pair.translateReply(whole, answerContext);
+      for (const text of [pair.createStream(answerContext).translateEvent(chunk), JSON.stringify(body)])
         for (const part of ['Two and two.', 'Four.']) expect(text).toContain(part);
     }
   });

@@ -25,7 +25,7 @@ export function onlyIf(isServed: boolean): 'only' | 'not' {
 
 /** Returns a model with the operations of its formats. Capabilities concern conversations, so a model that does not generate has none. */
 export function withOperations(
-  provider: Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>,
+  provider: Pick<Provider, 'format' | 'otherFormats' | 'rules' | 'adaptation'>,
   model: ModelInfo,
 ): ModelInfo {
   const operations = new Set<ModelOperation>(
