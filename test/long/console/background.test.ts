@@ -51,10 +51,10 @@ describe('the console', () => {
       await page.getByRole('button', { name: 'New batch' }).click();
       const dialog = page.getByRole('dialog');
       await createFrom('[]');
-      await dialog.getByText('The first line of the file is no request of a batch.').waitFor();
+      await dialog.getByText('The first line of the file is not a request of a batch.').waitFor();
       const file = fileOf(line('a', 'Say A.'), line('b', 'Say B.'), '', line('c', 'Hi.', 'nobody'));
       await dialog.locator('input[type=file]').setInputFiles(file);
-      const window = dialog.getByRole('textbox', { name: 'Hours until what is not done expires' });
+      const window = dialog.getByRole('textbox', { name: 'Hours until unfinished requests expire' });
       await until(async () => expect(await window.inputValue()).toBe('24'));
       await window.fill('100');
       const creation = page.waitForRequest(
@@ -107,7 +107,7 @@ describe('the console', () => {
       await page.getByRole('row', { name: /Ada.*Checking/ }).waitFor();
       await expectNoViolation(page);
       const of = page.getByRole('combobox', { name: 'Owner' });
-      await until(async () => expect(await of.inputValue()).toBe('Everybody: all that are not over'));
+      await until(async () => expect(await of.inputValue()).toBe('Everybody: unfinished batches'));
       await of.click();
       await page.getByRole('option', { name: 'Your own' }).click();
       await page.getByRole('row', { name: /Checking/ }).waitFor();

@@ -102,8 +102,8 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'Batches' }).click();
     const owner = page.getByRole('combobox', { name: 'Owner' });
     await owner.click();
-    await page.getByRole('option', { name: 'Everybody: all that are not over' }).click();
-    await until(async () => expect(await owner.inputValue()).toBe('Everybody: all that are not over'));
+    await page.getByRole('option', { name: 'Everybody: unfinished batches' }).click();
+    await until(async () => expect(await owner.inputValue()).toBe('Everybody: unfinished batches'));
     await page.goBack();
     await until(async () => expect(await owner.inputValue()).toBe('Your own'));
     await page.goBack();

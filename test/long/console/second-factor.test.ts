@@ -91,7 +91,7 @@ describe('a person with a second factor', () => {
     await page.getByText('Your administrator demands a second factor.').waitFor();
     await expectNoViolation(page);
     // Nothing that the API refuses until then, and a word on what goes on.
-    await page.getByText('programs that you have signed in, go on as before').waitFor();
+    await page.getByText('programs that you have signed in, keep working').waitFor();
     await waitUntilLoaded(page);
     const headings = page.getByRole('heading', { level: 2 });
     const shown = ['Password', 'Second factor', 'Sessions', 'Sign out everywhere'];

@@ -17,13 +17,16 @@ import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
 
-/** The page of the signed-in person's account. A person who lacks a demanded second factor sees only the parts that the API allows. */
+/**
+ * Shows the signed-in person's account. If an administrator demands a second factor that the person lacks, shows only the parts that the
+ * API allows without it.
+ */
 export function Account() {
   const { user } = useSession();
   const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });
   const mayChangeAccount = user.hasPassword !== true || factors.data?.demanded === false || factors.error !== null;
-  const [shownDialog, setShownDialog] = useState<'all'>();
-  const signOutEverywhere = useChange<'all', void>(async () => {
+  const [signOutScope, setSignOutScope] = useState<'everywhere'>();
+  const signOutEverywhere = useChange<'everywhere', void>(async () => {
     await callApi('DELETE', '/sessions');
     deleteConversations(user.id);
     setSession(null);
@@ -69,7 +72,7 @@ export function Account() {
         <Text size="sm" mb="sm">
           Ends all your sessions, on this and every other device, and signs out your programs. Your keys keep working.
         </Text>
-        <Button variant="default" onClick={() => setShownDialog('all')}>
+        <Button variant="default" onClick={() => setSignOutScope('everywhere')}>
           Sign out everywhere
         </Button>
       </section>
@@ -78,8 +81,8 @@ export function Account() {
         title="Sign out everywhere?"
         action="Sign out everywhere"
         change={signOutEverywhere}
-        input={shownDialog}
-        onClose={() => setShownDialog(undefined)}
+        input={signOutScope}
+        onClose={() => setSignOutScope(undefined)}
       >
         You have to sign in again, on this device too.
       </Confirm>
@@ -90,7 +93,7 @@ export function Account() {
 function PasswordForm({ email }: { email: string }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const change = useChange(
+  const changePassword = useChange(
     (input: { current: string; next: string }) => callApi<SignInSession>('POST', '/password', input),
     [],
   );
@@ -101,9 +104,9 @@ function PasswordForm({ email }: { email: string }) {
       setNext('');
       setSession(session);
     };
-    change.mutate({ current, next }, { onSuccess });
+    changePassword.mutate({ current, next }, { onSuccess });
   };
-  const { error } = change;
+  const { error } = changePassword;
   return (
     <form className="panel" onSubmit={onSubmit}>
       <Stack gap="sm" maw="24rem">
@@ -131,13 +134,13 @@ function PasswordForm({ email }: { email: string }) {
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
         />
         {error && error.field === undefined ? <Failure title="The password was not changed" error={error} /> : null}
-        {change.isSuccess ? (
+        {changePassword.isSuccess ? (
           <Text size="sm" role="status">
             The password is changed. You are signed out everywhere else.
           </Text>
         ) : null}
         <Group>
-          <Button type="submit" loading={change.isPending}>
+          <Button type="submit" loading={changePassword.isPending}>
             Change password
           </Button>
         </Group>

@@ -9,7 +9,7 @@ import { Failure } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Page } from '../parts/page.tsx';
 
-/** The page on which a person approves the sign-in of a program by the code that the program shows. */
+/** Lets a person approve or deny the sign-in of a program. The person enters the code that the program shows. */
 export function Device() {
   const codeInUrl = new URLSearchParams(useSearch()).get('code') ?? '';
   const [enteredCode, setEnteredCode] = useState(codeInUrl);
@@ -18,7 +18,7 @@ export function Device() {
     async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${buildPath(code)}/find`) }),
     [],
   );
-  // A code in the URL is looked up only when the person submits it. Otherwise a link of somebody else could use up the person's tries.
+  // A code in the URL is looked up only when the person submits it. Otherwise another person's link could use up the tries.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     findProgram.mutate(enteredCode.trim());
@@ -50,16 +50,16 @@ export function Device() {
               </Button>
             </Group>
           </form>
-          {findProgram.error ? <NotFound error={findProgram.error} /> : null}
+          {findProgram.error ? <LookupFailure error={findProgram.error} /> : null}
           {findProgram.data ? (
-            <Decision key={findProgram.data.code} found={findProgram.data} onDone={setDecision} />
+            <Decision key={findProgram.data.code} foundProgram={findProgram.data} onDone={setDecision} />
           ) : null}
         </>
       ) : (
         <section className="panel">
           <Text role="status">
             {decision === 'approve'
-              ? 'The program is signed in. You can close this page. The page of your account lists the program, and can sign it out again.'
+              ? 'The program is signed in. You can close this page. To sign the program out again, open your account page.'
               : 'The program was not signed in. You can close this page.'}
           </Text>
         </section>
@@ -77,7 +77,7 @@ function buildPath(code: string): string {
   return `/devices/${encodeURIComponent(code)}`;
 }
 
-function NotFound({ error }: { error: ApiFailure }) {
+function LookupFailure({ error }: { error: ApiFailure }) {
   if (error.code === 'no_device') return <Failure title="There is no program with this code" error={error} />;
   // While the router is updated, this page may be newer than the ingress that answers.
   const hasNoRoute = error.code === 'not_found';
@@ -85,8 +85,12 @@ function NotFound({ error }: { error: ApiFailure }) {
   return <Failure title="The program could not be looked up" error={shownError} />;
 }
 
-function Decision({ found, onDone }: { found: FoundProgram; onDone: (decision: 'approve' | 'deny') => void }) {
-  const { code, program } = found;
+interface DecisionProps {
+  foundProgram: FoundProgram;
+  onDone: (decision: 'approve' | 'deny') => void;
+}
+
+function Decision({ foundProgram: { code, program }, onDone }: DecisionProps) {
   const { client, address } = program;
   const { user } = useSession();
   const [teamId, setTeamId] = useState('');
@@ -95,7 +99,7 @@ function Decision({ found, onDone }: { found: FoundProgram; onDone: (decision: '
       callApi('POST', buildPath(code), { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
     [],
   );
-  const accounts = [
+  const accountChoices = [
     { value: '', label: `${user.name} (you)` },
     ...user.teams.map(({ id, name }) => ({ value: id, label: `Team ${name}` })),
   ];
@@ -111,13 +115,13 @@ function Decision({ found, onDone }: { found: FoundProgram; onDone: (decision: '
         </Text>
         <Text size="sm" fw={600}>
           Approve the program only if you have just started it yourself, and it shows the code {code.toUpperCase()}. If
-          somebody sent you this code, do not approve it: their program would use your account.
+          somebody sent you this code, deny the program. Otherwise, that person can use your account.
         </Text>
         {user.teams.length > 0 ? (
           <Select
             label="Account"
-            description="Whose limits apply, and who is billed"
-            data={accounts}
+            description="The limits of this account apply, and this account is billed"
+            data={accountChoices}
             value={teamId}
             allowDeselect={false}
             onChange={(value) => setTeamId(value ?? '')}

@@ -47,7 +47,7 @@ const introductions: Record<Link['kind'], string> = {
 };
 
 function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string; link: Link }) {
-  const [, go] = useLocation();
+  const [, navigate] = useLocation();
   const [name, setName] = useState('');
   const [email, setEmail] = useState(invitedEmail ?? '');
   const [password, setPassword] = useState('');
@@ -58,7 +58,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
   const [neededStep, setNeededStep] = useState<SecondStepNeeded['secondStep']>();
   const signIn = (session: SignInSession): void => {
     setSession(session);
-    go('/', { replace: true });
+    navigate('/', { replace: true });
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -68,10 +68,10 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
     };
     submitForm.mutate({ name, email, password }, { onSuccess });
   };
-  const problemOf = (field: string): string | undefined =>
+  const findProblem = (field: string): string | undefined =>
     submitForm.error?.field === field ? submitForm.error.message : undefined;
   if (neededStep)
-    return <SecondStep neededStep={neededStep} onSession={signIn} onBack={() => go('/', { replace: true })} />;
+    return <SecondStep neededStep={neededStep} onSignedIn={signIn} onBack={() => navigate('/', { replace: true })} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>
@@ -89,7 +89,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
             withAsterisk={false}
             maxLength={100}
             value={name}
-            error={problemOf('name')}
+            error={findProblem('name')}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
         )}
@@ -101,7 +101,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
           withAsterisk={false}
           readOnly={invitedEmail !== undefined}
           value={email}
-          error={problemOf('email')}
+          error={findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
         <PasswordInput
@@ -113,7 +113,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
           minLength={10}
           maxLength={200}
           value={password}
-          error={problemOf('password')}
+          error={findProblem('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
         {submitForm.error && submitForm.error.field === undefined ? (

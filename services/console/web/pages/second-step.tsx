@@ -9,11 +9,11 @@ import { Failure } from '../parts/failure.tsx';
 
 export interface SecondStepProps {
   neededStep: SecondStepNeeded['secondStep'];
-  onSession: (session: SignInSession) => void;
+  onSignedIn: (session: SignInSession) => void;
   onBack: () => void;
 }
 
-export function SecondStep({ neededStep, onSession, onBack }: SecondStepProps) {
+export function SecondStep({ neededStep, onSignedIn, onBack }: SecondStepProps) {
   const [code, setCode] = useState('');
   const sendCode = useChange((step: Step) => callApi<SignInSession>('POST', '/session/second', step), []);
   const provePasskey = useChange<void, SignInSession>(async () => {
@@ -23,14 +23,14 @@ export function SecondStep({ neededStep, onSession, onBack }: SecondStepProps) {
   }, []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    sendCode.mutate({ code }, { onSuccess: onSession });
+    sendCode.mutate({ code }, { onSuccess: onSignedIn });
   };
   return (
     <Stack>
       {neededStep.passkeys ? (
         <Button
           loading={provePasskey.isPending}
-          onClick={() => provePasskey.mutate(undefined, { onSuccess: onSession })}
+          onClick={() => provePasskey.mutate(undefined, { onSuccess: onSignedIn })}
         >
           Use a passkey
         </Button>

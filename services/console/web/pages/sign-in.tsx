@@ -13,12 +13,12 @@ import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
 export interface SignInProps {
-  /** Why the person's session cannot be used at this moment, although it exists. */
+  /** The failure of a session that exists but cannot be used now; absent if there is no session. */
   waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
 }
 
 export function SignIn({ waiting }: SignInProps) {
-  const ways = useApi<SignInWays>('/sign-in');
+  const signInWays = useApi<SignInWays>('/sign-in');
   const { to, reason: requestedReason } = useRequestedPage();
   const reason = requestedReason ?? (isEndedByPolicy() ? localAccountsOff : null);
   return (
@@ -28,8 +28,8 @@ export function SignIn({ waiting }: SignInProps) {
         {isKnownReason(reason) ? (
           <Failure title="You are not signed in" error={new Error(signInFailures[reason])} />
         ) : null}
-        {waiting ? <Failure title="Your session has to wait" {...waiting} /> : null}
-        <Loaded query={ways} contentName="the ways to sign in">
+        {waiting ? <Failure title="Your session cannot be used at the moment" {...waiting} /> : null}
+        <Loaded query={signInWays} contentName="the ways to sign in">
           {({ providers, localAccounts }) => (
             <>
               {providers.map(({ name, label }) => (
@@ -73,7 +73,7 @@ function LocalSignIn() {
     signIn.mutate({ email, password }, { onSuccess });
   };
   if (neededStep)
-    return <SecondStep neededStep={neededStep} onSession={setSession} onBack={() => setNeededStep(undefined)} />;
+    return <SecondStep neededStep={neededStep} onSignedIn={setSession} onBack={() => setNeededStep(undefined)} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>

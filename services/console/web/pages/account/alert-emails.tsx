@@ -7,26 +7,29 @@ import { Failure } from '../../parts/failure.tsx';
 
 export function AlertEmails() {
   const { user } = useSession();
-  const change = useChange((alertEmails: boolean) => callApi<SignInSession>('PATCH', '/account', { alertEmails }), []);
-  const subjects =
+  const changeAlerts = useChange(
+    (alertEmails: boolean) => callApi<SignInSession>('PATCH', '/account', { alertEmails }),
+    [],
+  );
+  const description =
     user.role === 'admin'
-      ? 'About your budgets and keys, those of teams that you own, and the router.'
-      : 'About your budgets and keys, and those of teams that you own.';
+      ? 'About the router, about your budgets and keys, and about the budgets and keys of teams that you own.'
+      : 'About your budgets and keys, and about the budgets and keys of teams that you own.';
   return (
     <section className="panel">
       <Stack gap="sm">
         <Title order={2}>Alerts</Title>
         <Switch
           label="Send me alerts by e-mail"
-          description={subjects}
+          description={description}
           checked={user.alertEmails}
-          disabled={change.isPending}
-          onChange={({ currentTarget }) => change.mutate(currentTarget.checked, { onSuccess: setSession })}
+          disabled={changeAlerts.isPending}
+          onChange={({ currentTarget }) => changeAlerts.mutate(currentTarget.checked, { onSuccess: setSession })}
         />
         <Text size="sm" c="dimmed">
           Alerts are sent to {user.email}, if the router has a mail server.
         </Text>
-        {change.error ? <Failure title="This was not changed" error={change.error} /> : null}
+        {changeAlerts.error ? <Failure title="This was not changed" error={changeAlerts.error} /> : null}
       </Stack>
     </section>
   );

@@ -7,7 +7,7 @@ import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 
-const scopes = {
+const scopeLabels = {
   read: 'Read everything that you may see',
   keys: 'Make and change keys',
   admin: 'Everything that you may do',
@@ -39,7 +39,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     >
       {create.data ? (
         <Stack gap="sm">
-          <Text size="sm">Copy the token now: it is shown only this once.</Text>
+          <Text size="sm">Copy the token now: it is shown only once.</Text>
           <CodeBlock code={create.data.raw} label="token" wrap />
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
@@ -58,11 +58,11 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
             />
             <Select
               label="Scope"
-              data={Object.entries(scopes).map(([value, label]) => ({ value, label }))}
+              data={Object.entries(scopeLabels).map(([value, label]) => ({ value, label }))}
               value={newToken.scopes[0] ?? null}
               allowDeselect={false}
               onChange={(value) =>
-                value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
+                value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopeLabels] }))
               }
             />
             <NumberInput
@@ -76,7 +76,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               }
             />
             {create.error && create.error.field !== 'name' ? (
-              <Failure title="The token was not made" error={create.error} />
+              <Failure title="The token was not created" error={create.error} />
             ) : null}
             <Group justify="flex-end">
               <Button type="submit" loading={create.isPending}>

@@ -9,10 +9,10 @@ import { Failure } from '../../parts/failure.tsx';
 export function NameForm() {
   const { user } = useSession();
   const [name, setName] = useState(user.name);
-  const change = useChange((input: { name: string }) => callApi<SignInSession>('PATCH', '/account', input), []);
+  const changeName = useChange((input: { name: string }) => callApi<SignInSession>('PATCH', '/account', input), []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    change.mutate({ name }, { onSuccess: setSession });
+    changeName.mutate({ name }, { onSuccess: setSession });
   };
   return (
     <form className="panel" onSubmit={onSubmit}>
@@ -25,14 +25,14 @@ export function NameForm() {
           withAsterisk={false}
           maxLength={100}
           value={name}
-          error={change.error?.field === 'name' ? change.error.message : undefined}
+          error={changeName.error?.field === 'name' ? changeName.error.message : undefined}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        {change.error && change.error.field !== 'name' ? (
-          <Failure title="The name was not changed" error={change.error} />
+        {changeName.error && changeName.error.field !== 'name' ? (
+          <Failure title="The name was not changed" error={changeName.error} />
         ) : null}
         <Group>
-          <Button type="submit" variant="default" loading={change.isPending} disabled={name === user.name}>
+          <Button type="submit" variant="default" loading={changeName.isPending} disabled={name === user.name}>
             Change name
           </Button>
         </Group>
@@ -45,7 +45,7 @@ export function EmailForm() {
   const { user } = useSession();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const change = useChange(
+  const changeEmail = useChange(
     (input: { email: string; password: string }) => callApi<SignInSession>('POST', '/account/email', input),
     [],
   );
@@ -56,10 +56,10 @@ export function EmailForm() {
       setPassword('');
       setSession(session);
     };
-    change.mutate({ email, password }, { onSuccess });
+    changeEmail.mutate({ email, password }, { onSuccess });
   };
-  const problemOf = (field: string): string | undefined =>
-    change.error?.field === field ? change.error.message : undefined;
+  const findProblem = (field: string): string | undefined =>
+    changeEmail.error?.field === field ? changeEmail.error.message : undefined;
   return (
     <form className="panel" onSubmit={onSubmit}>
       <Stack gap="sm" maw="24rem">
@@ -72,7 +72,7 @@ export function EmailForm() {
           withAsterisk={false}
           placeholder={user.email}
           value={email}
-          error={problemOf('email')}
+          error={findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
         <PasswordInput
@@ -81,19 +81,19 @@ export function EmailForm() {
           required
           withAsterisk={false}
           value={password}
-          error={problemOf('password')}
+          error={findProblem('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {change.error && change.error.field === undefined ? (
-          <Failure title="The address was not changed" error={change.error} />
+        {changeEmail.error && changeEmail.error.field === undefined ? (
+          <Failure title="The address was not changed" error={changeEmail.error} />
         ) : null}
-        {change.isSuccess ? (
+        {changeEmail.isSuccess ? (
           <Text size="sm" role="status">
             The address is changed. You are signed out everywhere else.
           </Text>
         ) : null}
         <Group>
-          <Button type="submit" variant="default" loading={change.isPending}>
+          <Button type="submit" variant="default" loading={changeEmail.isPending}>
             Change address
           </Button>
         </Group>

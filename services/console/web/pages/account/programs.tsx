@@ -8,7 +8,7 @@ import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
-function findAccountName({ team }: SignedInProgram): string {
+function describeAccount({ team }: SignedInProgram): string {
   return team ? `Team ${team.name}` : 'You';
 }
 
@@ -22,17 +22,17 @@ export function Programs() {
         Signed-in programs
       </Title>
       <Loaded query={programs} contentName="the programs">
-        {(all) =>
-          all.length === 0 ? (
+        {(list) =>
+          list.length === 0 ? (
             <section className="panel">
               <Empty title="No signed-in programs">
-                <code>npx rtr login</code> signs a program in, so that no key lies on your machine.
+                <code>npx rtr login</code> signs a program in, so that your machine stores no key.
               </Empty>
             </section>
           ) : (
             <DataList
               label="Signed-in programs"
-              rows={all}
+              rows={list}
               idOf={({ id }) => id}
               columns={[
                 {
@@ -40,7 +40,7 @@ export function Programs() {
                   render: ({ client }) => <span className="break">{client}</span>,
                   sortBy: ({ client }) => client,
                 },
-                { label: 'Account', render: findAccountName, sortBy: findAccountName },
+                { label: 'Account', render: describeAccount, sortBy: describeAccount },
                 { label: 'From', render: ({ address }) => address, sortBy: ({ address }) => address, wideOnly: true },
                 {
                   label: 'Signed in',
@@ -71,7 +71,7 @@ export function Programs() {
         input={programToSignOut}
         onClose={() => setProgramToSignOut(undefined)}
       >
-        The next request of the program is refused. To use the program again, sign it in anew.
+        The next request of the program is refused. To use the program again, sign it in again.
       </Confirm>
     </section>
   );

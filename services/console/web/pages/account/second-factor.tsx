@@ -18,8 +18,8 @@ import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const factorsPath = '/second-factor';
 
-/** An action on second factors. Each action first asks the person for the password. */
-type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
+/** A change of the second factors. Each change needs the person's password. */
+type Task = 'add app' | 'remove app' | 'add passkey' | 'renew codes' | { passkeyToRemove: string };
 
 export function SecondFactor() {
   const factors = useApi<SecondFactors>(factorsPath);
@@ -46,7 +46,7 @@ export function SecondFactor() {
             {demanded ? (
               <Text size="sm">
                 You see the rest of this page and of the console once you have a second factor. Your keys, and the
-                programs that you have signed in, go on as before. <em>Sign out everywhere</em> signs these programs out
+                programs that you have signed in, keep working. <em>Sign out everywhere</em> signs these programs out
                 now.
               </Text>
             ) : null}
@@ -67,7 +67,7 @@ export function SecondFactor() {
                         size="compact-xs"
                         variant="default"
                         aria-label={`Remove the passkey ${name}`}
-                        onClick={() => setTask({ removes: id })}
+                        onClick={() => setTask({ passkeyToRemove: id })}
                       >
                         Remove
                       </Button>
@@ -77,14 +77,14 @@ export function SecondFactor() {
               </List>
             ) : null}
             <Group>
-              <Button variant="default" onClick={() => setTask(app ? 'remove app' : 'app')}>
+              <Button variant="default" onClick={() => setTask(app ? 'remove app' : 'add app')}>
                 {app ? 'Remove the authenticator app' : 'Set up an authenticator app'}
               </Button>
-              <Button variant="default" disabled={!window.isSecureContext} onClick={() => setTask('passkey')}>
+              <Button variant="default" disabled={!window.isSecureContext} onClick={() => setTask('add passkey')}>
                 Add a passkey
               </Button>
               {app || passkeys.length > 0 ? (
-                <Button variant="default" onClick={() => setTask('codes')}>
+                <Button variant="default" onClick={() => setTask('renew codes')}>
                   New recovery codes
                 </Button>
               ) : null}
@@ -127,28 +127,29 @@ export function SecondFactor() {
 function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => void }) {
   const [password, setPassword] = useState('');
   const [name, setName] = useState('');
-  const [app, setApp] = useState<NewApp>();
+  const [newApp, setNewApp] = useState<NewApp>();
+  // The result is the new recovery codes; undefined if the new app must be confirmed first.
   const runTask = useChange<void, string[] | undefined>(async () => {
     switch (task) {
-      case 'app':
-        setApp(await callApi<NewApp>('POST', `${factorsPath}/app`, { password }));
+      case 'add app':
+        setNewApp(await callApi<NewApp>('POST', `${factorsPath}/app`, { password }));
         return undefined;
       case 'remove app':
         await callApi('DELETE', `${factorsPath}/app`, { password });
         return [];
-      case 'codes':
+      case 'renew codes':
         return (await callApi<RecoveryCodes>('POST', `${factorsPath}/recovery-codes`, { password })).codes;
-      case 'passkey': {
+      case 'add passkey': {
         const optionsJSON = await callApi<NewPasskeyOptions>('POST', `${factorsPath}/passkeys/options`, { password });
         const newPasskey = { name, response: await startRegistration({ optionsJSON }) } satisfies NewPasskey;
         return (await callApi<RecoveryCodes>('POST', `${factorsPath}/passkeys`, newPasskey)).codes;
       }
       default:
-        await callApi('DELETE', `${factorsPath}/passkeys/${encodeURIComponent(task.removes)}`, { password });
+        await callApi('DELETE', `${factorsPath}/passkeys/${encodeURIComponent(task.passkeyToRemove)}`, { password });
         return [];
     }
   }, []);
-  if (app) return <ConfirmApp app={app} onDone={onDone} />;
+  if (newApp) return <ConfirmApp app={newApp} onDone={onDone} />;
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     runTask.mutate(undefined, { onSuccess: (codes) => codes && onDone(codes) });
@@ -157,7 +158,7 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
   return (
     <form onSubmit={onSubmit}>
       <Stack>
-        {task === 'passkey' ? (
+        {task === 'add passkey' ? (
           <TextInput
             label="Name of the passkey"
             placeholder="My laptop"

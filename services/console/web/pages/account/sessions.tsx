@@ -9,8 +9,8 @@ import { formatAgo } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 
 /**
- * Lists a person's sign-in sessions, each with a button that ends it.
- * @param path the path of the list in the API
+ * Lists a person's sign-in sessions. Each session except the current one has a button that ends the session.
+ * @param path the path in the API that lists the sessions
  */
 export function Sessions({ path = '/sessions' }: { path?: string }) {
   const sessions = useApi<ListedSignInSession[]>(path);
@@ -22,10 +22,10 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
         Sessions
       </Title>
       <Loaded query={sessions} contentName="the sessions">
-        {(all) => (
+        {(list) => (
           <DataList
             label="Sessions"
-            rows={all}
+            rows={list}
             idOf={({ id }) => id}
             columns={[
               {

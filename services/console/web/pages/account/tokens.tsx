@@ -10,13 +10,13 @@ import { formatAgo, formatDay } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { NewToken } from './new-token.tsx';
 
-const ownerColumn: Column<AdminToken> = {
+const makerColumn: Column<AdminToken> = {
   label: 'Made by',
-  render: (token) => <span className="break">{findMakerName(token)}</span>,
-  sortBy: findMakerName,
+  render: (token) => <span className="break">{describeMaker(token)}</span>,
+  sortBy: describeMaker,
 };
 
-function findMakerName({ owner, madeAt }: AdminToken): string {
+function describeMaker({ owner, madeAt }: AdminToken): string {
   return owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`;
 }
 
@@ -37,8 +37,8 @@ export function Tokens() {
         </Button>
       </Group>
       <Loaded query={tokens} contentName="the tokens">
-        {(all) =>
-          all.length === 0 ? (
+        {(list) =>
+          list.length === 0 ? (
             <section className="panel">
               <Empty title="No admin tokens" action={<Button onClick={() => setCreating(true)}>Create a token</Button>}>
                 With an admin token, programs and <code>rtr</code> manage the router within your rights. The{' '}
@@ -48,7 +48,7 @@ export function Tokens() {
           ) : (
             <DataList
               label="Admin tokens"
-              rows={all}
+              rows={list}
               idOf={({ id }) => id}
               columns={[
                 {
@@ -61,7 +61,7 @@ export function Tokens() {
                   render: ({ scopes }) => scopes.join(', '),
                   sortBy: ({ scopes }) => scopes.join(', '),
                 },
-                ...(isAdmin ? [ownerColumn] : []),
+                ...(isAdmin ? [makerColumn] : []),
                 {
                   label: 'Expires',
                   render: ({ expiresAt }) => formatDay(expiresAt),

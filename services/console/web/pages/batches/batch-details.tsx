@@ -12,11 +12,11 @@ import { hasEnded, describeState } from './batch-state.ts';
 /** Milliseconds between two fetches of a batch that has not ended. */
 const fetchEveryMs = 3_000;
 
-/** Milliseconds between two fetches of an ended batch. Such a batch is still fetched, because it expires at some time. */
+/** Milliseconds between two fetches of an ended batch, which the router deletes some time after it expires. */
 const fetchEndedEveryMs = 60_000;
 
 /**
- * A dialog with everything about one batch: its numbers, its first errors, and its files.
+ * Shows the facts, the first errors and the files of a batch in a dialog.
  * @param id undefined while the dialog is closed
  */
 export function BatchDetailsModal({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -88,19 +88,19 @@ function Facts({ batch }: { batch: BatchDetails }) {
   );
 }
 
-function findErrorsTitle(state: BatchDetails['state'], hasProblems: boolean): string {
-  if (!hasProblems) return 'First errors';
+function chooseErrorsTitle(state: BatchDetails['state'], hasInputProblems: boolean): string {
+  if (!hasInputProblems) return 'First errors';
   return state === 'failed' ? 'The input is not valid' : 'The input was lost';
 }
 
-/** Shows what is wrong with the input, or the errors of the first failed lines. */
+/** Shows the problems of the input or, if there are none, the errors of the first failed lines. */
 function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetails }) {
   const errors: BatchDetails['problems'] = problems.length > 0 ? problems : firstErrors;
   if (errors.length === 0) return null;
   return (
     <section aria-label="First errors">
       <Title order={3} size="h4">
-        {findErrorsTitle(state, problems.length > 0)}
+        {chooseErrorsTitle(state, problems.length > 0)}
       </Title>
       <Table>
         <Table.Thead>
@@ -112,9 +112,9 @@ function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetai
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {errors.map((error, at) => (
-            // oxlint-disable-next-line react/no-array-index-key -- only the order distinguishes them
-            <Table.Tr key={at}>
+          {errors.map((error, index) => (
+            // oxlint-disable-next-line react/no-array-index-key -- errors have no id, and their order is fixed
+            <Table.Tr key={index}>
               <Table.Td className="numeric">{error.line === undefined ? '–' : formatCount(error.line)}</Table.Td>
               <Table.Td className="break">
                 {problems.length > 0 ? (error.message ?? error.code) : `${error.code}: ${toErrorSentence(error.code)}`}

@@ -15,13 +15,13 @@ export interface BatchListProps {
   /** The time of the API's answer, in ms since 1970. */
   answeredAt: number;
   showsOwners: boolean;
-  /** Whether there are earlier batches, for a list that is fetched page by page. */
+  /** Whether there are earlier batches that are not in the list. */
   hasMore?: boolean;
   /** See the `address` of `DataList`. */
   address?: string;
 }
 
-export function BatchList({ batches, answeredAt, showsOwners, ...others }: BatchListProps) {
+export function BatchList({ batches, answeredAt, showsOwners, ...dataListProps }: BatchListProps) {
   const [rates] = useState(() => new BatchRates());
   const [viewedId, setViewedId] = useState<string>();
   const [batchToCancel, setBatchToCancel] = useState<Batch>();
@@ -67,7 +67,7 @@ export function BatchList({ batches, answeredAt, showsOwners, ...others }: Batch
             wideOnly: true,
           },
         ]}
-        {...others}
+        {...dataListProps}
         actions={(batch) => (
           <Group gap="xs" justify="flex-end" wrap="nowrap">
             <Button
@@ -109,7 +109,7 @@ export function BatchList({ batches, answeredAt, showsOwners, ...others }: Batch
 function BatchName({ batch: { id, endpoint, model } }: { batch: Batch }) {
   return (
     <div style={{ minWidth: '10rem' }}>
-      {/* An id is one long word, which would otherwise take the room of the buttons. */}
+      {/* An id is one long word. Unless it may break anywhere, it takes the room of the buttons. */}
       <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
         {id}
       </Text>

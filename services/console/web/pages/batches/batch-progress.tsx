@@ -13,8 +13,8 @@ export interface BatchProgressProps {
 export function BatchProgress({ batch, rate, answeredAt }: BatchProgressProps) {
   const { id, total, succeeded, errored, cancelled, expired } = batch;
   const doneCount = countDone(batch);
-  const pace = describeRate(batch, rate, answeredAt);
-  const toPercent = (lines: number): number => (total === 0 ? 0 : (lines / total) * 100);
+  const rateText = describeRate(batch, rate, answeredAt);
+  const toPercent = (lineCount: number): number => (total === 0 ? 0 : (lineCount / total) * 100);
   return (
     <div style={{ minWidth: '12rem' }}>
       <Progress.Root>
@@ -30,9 +30,9 @@ export function BatchProgress({ batch, rate, answeredAt }: BatchProgressProps) {
       <Text size="xs" className="numeric">
         {describeCounts(batch)}
       </Text>
-      {pace === '' ? null : (
+      {rateText === '' ? null : (
         <Text size="xs" c="dimmed" className="break">
-          {pace}
+          {rateText}
         </Text>
       )}
     </div>

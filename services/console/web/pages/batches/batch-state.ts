@@ -43,7 +43,7 @@ export class BatchRates {
   readonly #rates = new Map<string, ProgressRate>();
 
   /**
-   * Adds the state of a batch to the measurement, and returns its rate; undefined if the batch is not running.
+   * Adds a fetched batch to the measurement, and returns the rate of the batch; undefined if the batch is not running.
    * @param answeredAt the time of the API's answer, in ms since 1970
    */
   measure(batch: Batch, answeredAt: number): ProgressRate | undefined {
@@ -60,8 +60,9 @@ export class BatchRates {
 }
 
 /**
- * Returns the rate and the expected end of a batch, for example `12 a second · ends in 5 minutes`, or what the batch waits for. Empty for a
- * batch that is over or being cancelled.
+ * Describes the rate and the expected end of a batch, for example `12 a second · ends in 5 minutes`, or why the batch has no rate.
+ * Returns an empty string for a batch that has ended or is being cancelled.
+ * @param now in ms since 1970
  */
 export function describeRate(batch: Batch, rate: ProgressRate | undefined, now: number): string {
   const { state, cancelledAt, paused, total, expiresAt } = batch;

@@ -19,13 +19,13 @@ const fetchEveryMs = 2_000;
 /** Milliseconds between two fetches while all batches have ended. */
 const fetchEndedEveryMs = 15_000;
 
-/** The number of batches that are shown at first, and that each click adds. */
+/** Number of batches that are shown at first, and that each click adds. */
 const pageSize = 50;
 
-/** One list has at most this many batches. Further lists below show earlier batches. */
+/** Maximum number of batches in one list. Earlier batches are shown in further lists below. */
 const maxBatchesInList = 500;
 
-/** The choice with which an administrator sees all open batches of everybody. */
+/** The value in the URL with which administrators choose the unfinished batches of all owners. */
 const allOpenBatches = 'open';
 
 export function Batches() {
@@ -33,21 +33,21 @@ export function Batches() {
   const choice = useOwner();
   const { owner, isSelf, chooseSelf } = choice;
   const [isCreating, createDialog] = useDisclosure();
-  const everybody = {
+  const everybodyGroup = {
     group: 'Everybody',
-    items: [{ value: allOpenBatches, label: 'Everybody: all that are not over' }],
+    items: [{ value: allOpenBatches, label: 'Everybody: unfinished batches' }],
   };
   return (
     <Page
       title="Batches"
-      about="Many requests that nobody waits for. They fill slots that are free, and give way to live requests."
+      about="Many requests that nobody waits for. They use free slots, and live requests go first."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New batch
         </Button>
       }
     >
-      <OwnerSelect choice={choice} furtherChoices={isAdmin ? [everybody] : []} />
+      <OwnerSelect choice={choice} furtherChoices={isAdmin ? [everybodyGroup] : []} />
       {owner === allOpenBatches ? (
         <OpenBatches />
       ) : (
@@ -58,16 +58,16 @@ export function Batches() {
   );
 }
 
-interface OwnBatchesProps {
+interface OwnerBatchesProps {
   owner: string;
   isSelf: boolean;
   onCreate: () => void;
-  /** The id of the batch after which the list begins; absent for the list with the newest batches. */
+  /** The id of the last batch of the list above; absent for the list with the newest batches. */
   after?: string;
 }
 
-/** Lists batches of an owner. When the person clicks for more, further lists below show earlier batches. */
-function OwnerBatches({ owner, isSelf, onCreate, after }: OwnBatchesProps) {
+/** Lists the batches of an owner. Each click shows earlier batches, first in this list and then in a further list below. */
+function OwnerBatches({ owner, isSelf, onCreate, after }: OwnerBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
   const [showsNextList, setShowsNextList] = useState(false);
   const query = new URLSearchParams({ owner, limit: String(limit), ...(after !== undefined && { after }) });
@@ -130,7 +130,7 @@ function OpenBatches() {
       {(list) =>
         list.length === 0 ? (
           <section className="panel">
-            <Empty title="No batch is being worked on">The unfinished batches of everybody appear here.</Empty>
+            <Empty title="No unfinished batches">The unfinished batches of everybody appear here.</Empty>
           </section>
         ) : (
           <BatchList batches={list} answeredAt={batches.dataUpdatedAt} showsOwners address="" />

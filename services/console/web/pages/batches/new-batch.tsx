@@ -9,10 +9,10 @@ import { readEndpoint } from './read-endpoint.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
-/** A batch may have at most this many hours until its unfinished requests expire. */
+/** Maximum number of hours until the unfinished requests of a batch expire. */
 const maxHours = 168;
 
-/** The hours of a batch unless the person chooses others. */
+/** Number of hours that the form suggests. */
 const defaultHours = 24;
 
 export interface NewBatchProps {
@@ -21,7 +21,7 @@ export interface NewBatchProps {
   onCreated: () => void;
 }
 
-/** Uploads a file of requests and creates a batch of them, for the signed-in person. */
+/** Uploads a file of requests, and creates a batch of these requests for the signed-in person. */
 export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   const [file, setFile] = useState<File | null>(null);
   const [hours, setHours] = useState<number | string>(defaultHours);
@@ -60,7 +60,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
             onChange={setFile}
           />
           <NumberInput
-            label="Hours until what is not done expires"
+            label="Hours until unfinished requests expire"
             min={1}
             max={maxHours}
             allowDecimal={false}
@@ -86,7 +86,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   async function uploadAndCreate(chosenFile: File): Promise<void> {
     const endpoint = await readEndpoint(chosenFile);
     if (!api || endpoint === undefined)
-      throw new ApiFailure(0, 'no_request', 'The first line of the file is no request of a batch.');
+      throw new ApiFailure(0, 'no_request', 'The first line of the file is not a request of a batch.');
     const { id } = await upload(chosenFile, 'batch');
     const response = await fetchSameOrigin(`${api.base}${api.path}`, {
       method: 'POST',
@@ -95,7 +95,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     });
     if (response.ok) return;
     const failure = await readFailure(response);
-    // The uploaded file is deleted, because nobody would look for it.
+    // Without a batch, nobody would look for the uploaded file.
     await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, {
       method: 'DELETE',
       headers: createCsrfHeaders(),

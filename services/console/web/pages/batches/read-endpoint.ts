@@ -1,13 +1,14 @@
-/** At most this many bytes of a file are read to find its first line. */
-const typeBytes = 1024 * 1024;
+/** Maximum number of bytes to read from a file to find its first request. */
+const maxReadBytes = 1024 * 1024;
 
-/** Returns the endpoint in the first request of a file; undefined if the first line that is not blank is no request. */
+/** Returns the endpoint in the first request of a file; undefined if the first non-blank line is not a request. */
 export async function readEndpoint(file: Blob): Promise<string | undefined> {
-  const text = await file.slice(0, typeBytes).text();
-  const start = text.replace(/^\uFEFF/, '').replace(/^(?:[\t\r ]*\n)+/, '');
-  const [line = ''] = start.split('\n', 1);
-  // The line is longer than the bytes that were read, so these are not complete JSON. A URL in the usual notation is found nevertheless.
-  if (line.length === start.length && file.size > typeBytes) return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
+  const text = await file.slice(0, maxReadBytes).text();
+  const textFromFirstLine = text.replace(/^\uFEFF/, '').replace(/^(?:[\t\r ]*\n)+/, '');
+  const [line = ''] = textFromFirstLine.split('\n', 1);
+  // If the line is longer than what was read, its JSON is incomplete. A search still finds a URL in the usual notation.
+  if (line.length === textFromFirstLine.length && file.size > maxReadBytes)
+    return /"url"\s*:\s*"(\/[^"\\]{1,200})"/.exec(line)?.[1];
   try {
     const request: unknown = JSON.parse(line);
     const isRequest = typeof request === 'object' && request !== null && 'url' in request;

@@ -19,7 +19,7 @@ const stateLabels = {
   none: { word: 'Not connected', color: 'gray' },
 } as const;
 
-/** Lists the MCP servers to which people can link an account, with the state of the signed-in person's links. */
+/** Lists the MCP servers to which people can link an account, each with the state of the signed-in person's link. */
 export function McpAccountLinks() {
   const links = useApi<McpAccountLink[]>('/connections', { everyMs: 15_000 });
   const isAdmin = useIsAdmin();
@@ -34,13 +34,13 @@ export function McpAccountLinks() {
     ['/connections'],
   );
   return (
-    <Page title="Connections" about="MCP servers whose tools you use with an account of yours there.">
+    <Page title="Connections" about="MCP servers with tools that you use through your own account at the server.">
       <Stack gap="xs">
         {completion.error ? <Failure title="You were not connected" error={completion.error} /> : null}
         {connect.error ? <Failure title="You cannot be connected" error={connect.error} /> : null}
         <Loaded query={links} contentName="the connections">
-          {(all) =>
-            all.length === 0 ? (
+          {(list) =>
+            list.length === 0 ? (
               <section className="panel">
                 <Empty
                   title="No servers to connect to"
@@ -59,12 +59,12 @@ export function McpAccountLinks() {
             ) : (
               <DataList
                 label="Connections"
-                rows={all}
+                rows={list}
                 idOf={({ server }) => server}
                 columns={[
                   {
                     label: 'Server',
-                    render: (connection) => <Server link={connection} />,
+                    render: (link) => <ServerName link={link} />,
                     sortBy: ({ server }) => server,
                     search: ({ server, host }) => `${server} ${host}`,
                   },
@@ -85,12 +85,12 @@ export function McpAccountLinks() {
                   },
                 ]}
                 address=""
-                actions={(connection) => (
+                actions={(link) => (
                   <Actions
-                    link={connection}
+                    link={link}
                     isBusy={completion.isPending || connect.isPending || connect.isSuccess}
-                    onConnect={() => connect.mutate(connection.server)}
-                    onDisconnect={() => setLinkToRemove(connection)}
+                    onConnect={() => connect.mutate(link.server)}
+                    onDisconnect={() => setLinkToRemove(link)}
                   />
                 )}
               />
@@ -105,13 +105,13 @@ export function McpAccountLinks() {
         input={linkToRemove}
         onClose={() => setLinkToRemove(undefined)}
       >
-        The router forgets your access to {linkToRemove?.server}, and your keys cannot call its tools any more.
+        The router deletes your access to {linkToRemove?.server}. Your keys can then no longer call its tools.
       </Confirm>
     </Page>
   );
 }
 
-/** Completes an MCP account link when the person comes back from the authorization server. Removes that server's answer from the URL. */
+/** Completes an MCP account link when the person returns from the authorization server. Removes the server's answer from the URL. */
 function useLinkCompletion() {
   const completion = useMutation<{ server: string }, ApiFailure, AuthorizationResponse>({
     mutationFn: (answer) => callApi('POST', '/connections', answer),
@@ -128,7 +128,7 @@ function useLinkCompletion() {
   return completion;
 }
 
-function Server({ link: { server, host } }: { link: McpAccountLink }) {
+function ServerName({ link: { server, host } }: { link: McpAccountLink }) {
   return (
     <div>
       <Text size="sm" fw={600} className="break">

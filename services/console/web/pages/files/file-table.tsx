@@ -10,7 +10,7 @@ import { formatAgo, formatBytes, formatCount } from '../../parts/format.ts';
 
 export interface FileTableProps {
   list: FileList;
-  /** For example `user:0123456789ab`. */
+  /** The owner of the files, for example `user:0123456789ab`. */
   owner: string;
 }
 
@@ -95,7 +95,7 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
 }
 
 function FileName({ file: { id, name } }: { file: OwnedFile }) {
-  // Every API accepts an id with this prefix.
+  // The APIs of all client formats accept an id with this prefix.
   const prefixedId = `file-${id}`;
   return (
     <div>

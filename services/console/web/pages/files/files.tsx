@@ -15,7 +15,7 @@ import { UploadFile } from './upload-file.tsx';
 /** Milliseconds between two fetches of the files. */
 const fetchEveryMs = 10_000;
 
-/** The number of files that are shown at first, and that each click adds. */
+/** Number of files that are shown at first, and that each click adds. */
 const pageSize = 50;
 
 export function Files() {
@@ -25,7 +25,7 @@ export function Files() {
   return (
     <Page
       title="Files"
-      about="Inputs and results of batches, and files that requests name."
+      about="Inputs and results of batches, and files that requests refer to."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={uploadDialog.open}>
           Upload a file
@@ -54,8 +54,8 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
                 action={isSelf ? <Button onClick={onUpload}>Upload your first file</Button> : null}
               >
                 {isSelf
-                  ? 'A file is the input of a batch, or what requests name instead of sending it each time.'
-                  : 'Files that are uploaded with keys of this owner appear here.'}
+                  ? 'Upload the input of a batch, or content that requests refer to instead of sending it each time.'
+                  : 'Files that keys of this owner upload appear here.'}
               </Empty>
             </section>
           ) : (
@@ -81,7 +81,7 @@ function Quota({ use: { bytes, maxBytes, files, maxFiles } }: Pick<FileList, 'us
       <Text size="sm" className="numeric">
         {formatBytes(bytes)} of {formatBytes(maxBytes)}, {formatCount(files)} of {formatCount(maxFiles)} files
       </Text>
-      <Progress value={share * 100} color={share > 0.9 ? 'red' : 'blue'} aria-label="Storage that is used" mt={4} />
+      <Progress value={share * 100} color={share > 0.9 ? 'red' : 'blue'} aria-label="Used storage" mt={4} />
     </section>
   );
 }

@@ -7,7 +7,7 @@ import { useUpload } from '../../parts/use-upload.ts';
 
 const purposes = [
   { value: 'batch', label: 'Requests of a batch' },
-  { value: 'user_data', label: 'To be named in requests' },
+  { value: 'user_data', label: 'Content that requests refer to' },
 ];
 
 export interface UploadFileProps {
@@ -40,7 +40,7 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
     <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sendFile.isPending}>
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
-          <Text size="sm">The file is yours: the keys of your teams do not find it.</Text>
+          <Text size="sm">The file belongs to you. Keys of your teams cannot use it.</Text>
           <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
           <Select
             label="Purpose"

@@ -2,7 +2,7 @@ import type { ServedModel } from '../../../contract/live.ts';
 
 export interface ModelSearch {
   text: string;
-  /** The capabilities that a found model must have, all of them. */
+  /** Capabilities that each found model has. */
   capabilities: readonly string[];
 }
 
@@ -18,18 +18,18 @@ export function findModels(models: readonly ServedModel[], { text, capabilities 
   return models.filter((model) => {
     const modelCapabilities: readonly string[] = model.capabilities;
     if (!capabilities.every((name) => modelCapabilities.includes(name))) return false;
-    const servingNames = model.servedBy.flatMap(({ tier, models: names }) => [tier, ...names]);
-    const searchedText = [model.id, ...servingNames, ...model.operations].join('\n').toLowerCase();
+    const tiersAndModels = model.servedBy.flatMap(({ tier, models: names }) => [tier, ...names]);
+    const searchedText = [model.id, ...tiersAndModels, ...model.operations].join('\n').toLowerCase();
     return words.every((word) => searchedText.includes(word));
   });
 }
 
-/** Returns the capabilities of all models, each once, in the order of their first occurrence. */
+/** Lists the capabilities of all models without duplicates, in the order of their first occurrence. */
 export function listCapabilities(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ capabilities }) => capabilities))];
 }
 
-/** Returns the models on paid tiers whose cost is not counted because they have no price. */
+/** Lists the names of models without a price on paid tiers, sorted. The router counts no cost for these models. */
 export function listUnpriced(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ servedBy }) => servedBy.flatMap(({ unpriced = [] }) => unpriced)))].toSorted();
 }

@@ -55,7 +55,7 @@ export function Capabilities({ names }: { names: readonly string[] }) {
   );
 }
 
-/** Shows the prices of a million tokens of input and of output. If several tiers serve the model, each has its own line. */
+/** Shows the prices per million input and output tokens. If several tiers serve the model, each tier has a line. */
 export function Prices({ model: { servedBy } }: { model: ServedModel }) {
   return (
     <>
@@ -86,7 +86,7 @@ function Price({ servingTier: { price, unpriced = [], models, tier } }: { servin
   return models.length > 1 ? 'by model' : tier === 'gpu' ? 'none: own hardware' : 'none';
 }
 
-/** Shows the recent speed. If several tiers serve the model, each has its own line. */
+/** Shows the speed in the last hour. If several tiers serve the model, each measured tier has a line. */
 export function Speed({ model: { servedBy } }: { model: ServedModel }) {
   const measuredTiers = servedBy.filter(({ speed }) => speed !== undefined);
   if (measuredTiers.length === 0) {

@@ -58,7 +58,7 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const routerFacts = useApi<RouterFacts>('/about');
-  const [modelToUse, setModelToUse] = useState<ServedModel>();
+  const [modelToShow, setModelToShow] = useState<ServedModel>();
   return (
     <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
       <Loaded query={models} contentName="the models">
@@ -71,19 +71,19 @@ export function Models() {
               </Empty>
             </section>
           ) : (
-            <FoundModels models={list} onHowTo={setModelToUse} />
+            <FoundModels models={list} onShowSnippets={setModelToShow} />
           )
         }
       </Loaded>
       <Modal
-        opened={modelToUse !== undefined}
-        onClose={() => setModelToUse(undefined)}
-        title={`How to use ${modelToUse?.id ?? ''}`}
+        opened={modelToShow !== undefined}
+        onClose={() => setModelToShow(undefined)}
+        title={`How to use ${modelToShow?.id ?? ''}`}
         size="xl"
       >
-        {modelToUse ? (
+        {modelToShow ? (
           <Loaded query={routerFacts} contentName="the addresses">
-            {(found) => <Snippets model={modelToUse.id} formats={findServedFormats(found)} />}
+            {(facts) => <Snippets model={modelToShow.id} formats={findServedFormats(facts)} />}
           </Loaded>
         ) : null}
       </Modal>
@@ -91,7 +91,13 @@ export function Models() {
   );
 }
 
-function FoundModels({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
+function FoundModels({
+  models,
+  onShowSnippets,
+}: {
+  models: readonly ServedModel[];
+  onShowSnippets: (model: ServedModel) => void;
+}) {
   const [search, setSearch] = useState<ModelSearch>({ text: '', capabilities: [] });
   const foundModels = useMemo(() => findModels(models, search), [models, search]);
   return (
@@ -129,14 +135,14 @@ function FoundModels({ models, onHowTo }: { models: readonly ServedModel[]; onHo
           columns={columns}
           address=""
           hasOwnFilters
-          actions={(model) => (canGenerate(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
+          actions={(model) => (canGenerate(model) ? <Actions model={model} onShowSnippets={onShowSnippets} /> : null)}
         />
       )}
     </Stack>
   );
 }
 
-function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: ServedModel) => void }) {
+function Actions({ model, onShowSnippets }: { model: ServedModel; onShowSnippets: (model: ServedModel) => void }) {
   return (
     <Group gap="xs" justify="flex-end">
       {model.notPermitted ? null : (
@@ -150,14 +156,14 @@ function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: Serv
           Try it
         </Button>
       )}
-      <Button size="xs" variant="default" aria-label={`How to use ${model.id}`} onClick={() => onHowTo(model)}>
+      <Button size="xs" variant="default" aria-label={`How to use ${model.id}`} onClick={() => onShowSnippets(model)}>
         How to use
       </Button>
     </Group>
   );
 }
 
-/** The notice names at most this many models without a price. */
+/** Maximum number of models without a price that the notice names. */
 const maxNamedModels = 10;
 
 function UnpricedNotice({ names }: { names: readonly string[] }) {

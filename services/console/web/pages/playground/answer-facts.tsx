@@ -1,14 +1,14 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { computeTokensPerSecond, type AnswerFacts } from '../../formats/conversation.ts';
+import { computeTokensPerSecond, type AnswerFacts as Facts } from '../../formats/conversation.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-export function AnswerFacts({ served }: { served: AnswerFacts }) {
-  const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = served;
-  const speed = computeTokensPerSecond(served);
-  const facts = [
+export function AnswerFacts({ facts }: { facts: Facts }) {
+  const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = facts;
+  const speed = computeTokensPerSecond(facts);
+  const factTexts = [
     worker === undefined ? undefined : `worker ${worker}`,
     queueMs === undefined ? undefined : `queue ${formatDuration(Number(queueMs))}`,
     firstTokenMs === undefined ? undefined : `first token ${formatDuration(firstTokenMs)}`,
@@ -18,7 +18,7 @@ export function AnswerFacts({ served }: { served: AnswerFacts }) {
     speed === undefined ? undefined : `${formatCount(Math.round(speed))} tokens/s`,
     cost === undefined ? undefined : `cost ${formatMoney(cost)}`,
     attempts === undefined || attempts === '1' ? undefined : `${attempts} attempts`,
-  ].filter((fact) => fact !== undefined);
+  ].filter((text) => text !== undefined);
   return (
     <Group gap="xs">
       {tier === undefined ? null : (
@@ -27,15 +27,15 @@ export function AnswerFacts({ served }: { served: AnswerFacts }) {
         </Badge>
       )}
       <Text size="xs" c="dimmed" className="break">
-        {facts.join(' · ')}
+        {factTexts.join(' · ')}
       </Text>
-      <RequestId served={served} />
+      <RequestId facts={facts} />
     </Group>
   );
 }
 
-/** Shows the request's id. The id becomes a link to the page of the request when the ledger has recorded the request. */
-function RequestId({ served: { requestId, cost } }: { served: AnswerFacts }) {
+/** Shows the request's id, which becomes a link to the request's page once the ledger has recorded the request. */
+function RequestId({ facts: { requestId, cost } }: { facts: Facts }) {
   if (requestId === undefined) return null;
   return (
     <Group gap={2} wrap="nowrap">

@@ -67,7 +67,7 @@ export function AnswerView({ turn, isLast, models, runnableTools, onAnswerAgain,
             The answer was cut off at the longest allowed length.
           </Text>
         ) : null}
-        {hasEnded ? <AnswerFacts served={served} /> : null}
+        {hasEnded ? <AnswerFacts facts={served} /> : null}
         {hasEnded && isLast ? <Retry models={models} onAnswerAgain={onAnswerAgain} /> : null}
       </Stack>
     </article>

@@ -5,8 +5,9 @@ import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
 /**
- * Sends a request as any other client does, signed in by the session, and calls back with each piece of the answer. Resolves when the
- * answer ends, even if it failed, because a failure is a piece too.
+ * Sends a request to the API that clients use, signed in by the session. Calls `onPieces` with the pieces of the answer as they arrive. A
+ * failed answer gives a piece of the kind `error` instead of a rejected promise. The promise resolves at the end of the answer.
+ * @throws ApiFailure when the router cannot be reached, TypeError when the connection breaks, or DOMException when `signal` is aborted
  */
 export async function askModel(
   { base, path, headers, openReader }: ServedFormat,
@@ -27,14 +28,14 @@ export async function askModel(
     return;
   }
   const readEvent = openReader();
-  let hasToken = false;
+  let hasFirstToken = false;
   let hasEnd = false;
   const parser = createParser({
     onEvent: ({ data }) => {
       const pieces = readEvent(data);
       hasEnd ||= pieces.some(({ kind }) => kind === 'end' || kind === 'error');
-      if (!hasToken && pieces.some(({ kind }) => kind === 'text' || kind === 'thinking' || kind === 'tool')) {
-        hasToken = true;
+      if (!hasFirstToken && pieces.some(({ kind }) => kind === 'text' || kind === 'thinking' || kind === 'tool')) {
+        hasFirstToken = true;
         pieces.push({ kind: 'served', served: { firstTokenMs: performance.now() - startedAt } });
       }
       onPieces(pieces);

@@ -1,17 +1,18 @@
-/** A text whose rendering takes more milliseconds is no longer rendered. */
+/** After a rendering that took more than this many milliseconds, the text is not rendered any more. */
 const maxRenderMs = 300;
 
-/** A text of fewer characters always renders quickly. */
+/** Number of characters that always render quickly. */
 const alwaysQuickLength = 1_000;
 
 /**
- * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
- * and the page would not respond for minutes. Therefore each rendering has at most twice the length of the last quick rendering.
+ * Renders a growing text as Markdown, as long as rendering is quick. For some texts of a few kilobytes, the rendering time grows with the
+ * square of the length, and the page would not respond for minutes. Each rendering therefore has at most twice the length of the last
+ * quick rendering.
  */
 export class BoundedMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;
   #text = '';
-  /** The number of characters that were rendered quickly. */
+  /** Number of characters that have been rendered quickly. */
   #quickLength = 0;
   #isSlow = false;
 
@@ -21,8 +22,8 @@ export class BoundedMarkdown<Rendered> {
   }
 
   /**
-   * Returns the rendered text; undefined if the text takes long or cannot be rendered. From then on, every continuation of that text gives
-   * undefined too.
+   * Returns the rendered text; undefined if the text cannot be rendered, or if a beginning of the text was slow to render. In both cases,
+   * every continuation of the text gives undefined too.
    */
   render(text: string): Rendered | undefined {
     if (!text.startsWith(this.#text)) [this.#quickLength, this.#isSlow] = [0, false];

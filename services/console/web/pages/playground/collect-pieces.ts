@@ -1,16 +1,16 @@
 import type { Piece } from '../../formats/conversation.ts';
 
-/** Milliseconds for which pieces are collected before they are shown. Nobody would see more frequent renderings. */
+/** Milliseconds for which pieces are collected before they are rendered together. Nobody would notice more frequent renderings. */
 const collectMs = 40;
 
-export interface CollectedPieces {
+export interface PieceCollector {
   add: (pieces: Piece[]) => void;
-  /** Calls back at once with the pieces collected so far. */
+  /** Calls `onPieces` at once with the pieces collected so far. */
   flush: () => void;
 }
 
-/** Collects pieces of an answer, and calls back with them a few times a second. */
-export function collectPieces(onPieces: (pieces: Piece[]) => void): CollectedPieces {
+/** Collects the pieces of an answer, and calls `onPieces` with all pieces of the last `collectMs` milliseconds together. */
+export function collectPieces(onPieces: (pieces: Piece[]) => void): PieceCollector {
   let collected: Piece[] = [];
   let timer: number | undefined;
   const flush = (): void => {

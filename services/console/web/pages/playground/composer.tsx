@@ -14,7 +14,7 @@ export interface ComposerProps {
 
 const maxImages = 8;
 
-/** The input for the next turn. Enter sends the turn, also with Ctrl or Cmd. Shift+Enter starts a new line. */
+/** The input for the next turn. Enter, Ctrl+Enter and Cmd+Enter send the turn. Shift+Enter starts a new line. */
 export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [images, setImages] = useState<string[]>([]);
@@ -61,14 +61,14 @@ export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onSt
       {images.length === 0 ? null : (
         <Group gap="xs">
           {images.map((url, index) => (
-            // oxlint-disable-next-line no-array-index-key -- two may be the same
+            // oxlint-disable-next-line no-array-index-key -- two images may have the same URL
             <Stack key={index} gap={2} align="center">
               <img src={url} alt={`Attachment ${index + 1}`} className="attachment" />
               <Button
                 size="compact-xs"
                 variant="subtle"
                 color="gray"
-                onClick={() => setImages(images.filter((_, place) => place !== index))}
+                onClick={() => setImages(images.filter((_, otherIndex) => otherIndex !== index))}
               >
                 Remove<VisuallyHidden> attachment {index + 1}</VisuallyHidden>
               </Button>
@@ -100,7 +100,7 @@ export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onSt
           <Button
             color="red.8"
             leftSection={<Icon name="stop" size={16} />}
-            title="Escape stops too"
+            title="Escape also stops the answer"
             aria-keyshortcuts="Escape"
             onClick={onStop}
           >
@@ -116,17 +116,17 @@ export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onSt
   );
 }
 
-/** The longer side of an image has at most this many pixels, because vision models scale larger images down themselves. */
+/** Maximum length of an image's longer side, in pixels. Vision models scale larger images down themselves. */
 const maxSidePixels = 1_568;
 
-const maxBytes = 40 * 1024 * 1024;
+const maxImageBytes = 40 * 1024 * 1024;
 
 /**
- * Reads an image file into a data URL, scaled down to the size that models use.
- * @throws Error with a sentence for the person when the file is no image
+ * Reads an image file, scales it down to the size that models use, and returns it as a data URL.
+ * @throws Error with a sentence for the person when the file is too large or not an image
  */
 async function downscaleImage(file: File): Promise<string> {
-  if (file.size > maxBytes) throw new Error(`${file.name} is larger than 40 MB. Choose a smaller image.`);
+  if (file.size > maxImageBytes) throw new Error(`${file.name} is larger than 40 MB. Choose a smaller image.`);
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Error(`${file.name} is not an image that this browser can read.`);
   });

@@ -35,7 +35,7 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
   const [{ settings, ownTools }, setSettings] = useState({ settings: defaultSettings, ownTools: '' });
   const sides = useSides(format, settings, address);
   const { conversations, isSaved, open, beginNew } = useSavedConversation({
-    user: user.id,
+    userId: user.id,
     address,
     sides,
     format,
@@ -55,19 +55,19 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
   const { conversations: shownConversations } = sides;
   useStayAtEnd(shownConversations[0]?.turns ?? [], shownConversations[1]?.turns ?? []);
   const isEmpty = shownConversations.every(({ turns }) => turns.length === 0);
-  const names = models.map(({ id }) => id);
-  const panel = (
+  const modelIds = models.map(({ id }) => id);
+  const settingsPanel = (
     <SettingsPanel
       formats={formats}
       format={format}
-      onFormat={setFormat}
+      onChooseFormat={setFormat}
       models={models}
       chosenModels={address.models}
-      onChoose={sides.chooseModels}
+      onChooseModels={sides.chooseModels}
       tools={tools}
       settings={settings}
       ownTools={ownTools}
-      onChange={(next, typedTools) => setSettings({ settings: next, ownTools: typedTools })}
+      onChange={(newSettings, newOwnTools) => setSettings({ settings: newSettings, ownTools: newOwnTools })}
     />
   );
   return (
@@ -87,9 +87,9 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
               <SideView
                 key={index}
                 conversation={conversation}
-                models={names}
+                models={modelIds}
                 runnableTools={runnableTools}
-                onEdit={(place, text) => sides.edit(index, place, text)}
+                onEdit={(turnIndex, text) => sides.edit(index, turnIndex, text)}
                 onAnswerAgain={(model) => sides.answerAgain(index, model)}
                 comparison={
                   shownConversations.length > 1
@@ -138,10 +138,10 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
               Settings: {address.models.join(' and ')}, {format.label}
             </Text>
           </summary>
-          {panel}
+          {settingsPanel}
         </details>
       ) : (
-        panel
+        settingsPanel
       )}
       <Modal opened={showsCurl} onClose={curlDialog.close} title="The request as curl" size="xl">
         <Stack gap="sm">
@@ -159,13 +159,13 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
         isOpen={showsSaved}
         onClose={savedDialog.close}
         conversations={conversations}
-        shownId={address.conversation}
+        shownId={address.conversationId}
         onOpen={(id) => {
           savedDialog.close();
           void open(id);
         }}
         onRemoved={(ids) => {
-          if (address.conversation !== undefined && ids.includes(address.conversation)) beginNew();
+          if (address.conversationId !== undefined && ids.includes(address.conversationId)) beginNew();
         }}
       />
     </div>

@@ -1,11 +1,11 @@
 import { useEffect, useRef, type KeyboardEvent } from 'react';
 
-/** Returns whether a key press sends the text: Enter without Shift, also with Ctrl or Cmd. */
+/** Returns whether a key press sends the text: Enter, Ctrl+Enter or Cmd+Enter, but not while an input method composes characters. */
 export function isSendKey({ key, shiftKey, nativeEvent }: KeyboardEvent): boolean {
   return key === 'Enter' && !shiftKey && !nativeEvent.isComposing;
 }
 
-/** Calls back when Escape is pressed, unless a dialog, an open list or a field uses it. */
+/** Calls `onEscape` when the person presses Escape, unless a dialog, an open list or a field uses the key. */
 export function useEscape(isEnabled: boolean, onEscape: () => void): void {
   const latestListener = useRef(onEscape);
   useEffect(() => {
@@ -13,13 +13,13 @@ export function useEscape(isEnabled: boolean, onEscape: () => void): void {
   });
   useEffect(() => {
     if (!isEnabled) return undefined;
-    const listen = ({ key, target }: globalThis.KeyboardEvent): void => {
+    const onKeyDown = ({ key, target }: globalThis.KeyboardEvent): void => {
       if (key !== 'Escape' || (target instanceof Element && usesEscape(target))) return;
       latestListener.current();
     };
-    // The event is captured, so that the listener runs before an element that closes on Escape.
-    document.addEventListener('keydown', listen, { capture: true });
-    return () => document.removeEventListener('keydown', listen, { capture: true });
+    // In the capture phase, the listener runs before an open list or dialog closes, so that `usesEscape` still finds it.
+    document.addEventListener('keydown', onKeyDown, { capture: true });
+    return () => document.removeEventListener('keydown', onKeyDown, { capture: true });
   }, [isEnabled]);
 }
 

@@ -1,6 +1,6 @@
 import type { AnswerFacts, Turn } from '../../formats/conversation.ts';
 
-/** Returns the turns with the ledger's record of one request. What the answer's stream has stated takes precedence over the record. */
+/** Adds the ledger's record of a request to the request's answer. Facts from the answer's stream take precedence over the record. */
 export function addLedgerRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
   return turns.map((turn) =>
     turn.role === 'assistant' && turn.served.requestId === requestId
@@ -9,7 +9,7 @@ export function addLedgerRecord(turns: readonly Turn[], requestId: string, recor
   );
 }
 
-/** Returns the request ids of the finished answers whose ledger record has not been read. */
+/** Returns the request ids of the finished answers that have no ledger record yet. */
 export function findIdsWithoutRecord(turns: readonly Turn[]): string[] {
   return turns.flatMap((turn) => {
     if (turn.role === 'user' || turn.state === 'waiting' || turn.state === 'streaming') return [];

@@ -2,15 +2,15 @@ import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 
 /**
- * A table has at most this many columns. Without this limit, a short text could make millions of cells, because each row is filled up to
- * the widest row.
+ * Maximum number of columns of a table. Without this limit, a short text could make millions of cells, because short rows are padded to
+ * the width of the table.
  */
 const maxColumns = 64;
 
-/** All tables together have at most this many cells. */
+/** Maximum number of cells of all tables together. */
 const maxCells = 20_000;
 
-/** A text is nested at most this many levels deep. Browsers crash on a page with some thousands of levels. */
+/** Maximum nesting depth of a text. Browsers crash on a page with thousands of levels. */
 const maxLevels = 100;
 
 interface MarkdownNode {
@@ -24,8 +24,8 @@ interface Extensible {
 }
 
 /**
- * A plugin of remark that reads tables in GitHub's notation and cuts them to `maxColumns`. Throws for a text with too many cells or too
- * many levels.
+ * A remark plugin that reads tables in GitHub's notation, and cuts them to `maxColumns`.
+ * @throws Error for a text with too many cells or too many levels
  */
 export function markdownTables(this: Extensible): (root: MarkdownNode) => void {
   const data = this.data();

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ToolDescription } from '../../formats/conversation.ts';
 
 /**
- * Parses one tool or a list of tools, typed by the person in the notation of any format. `problem` is a sentence for the person if the text
- * describes no tools.
+ * Parses a tool, or a list of tools, that the person has typed in the notation of any format. If the text is not valid, returns no tools,
+ * and a sentence for the person in `problem`.
  */
 export function parseTools(text: string): { tools: ToolDescription[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };

@@ -7,7 +7,7 @@ import { Page } from '../../parts/page.tsx';
 import './playground.css';
 import { ConversationPage } from './conversation-page.tsx';
 
-/** Conversations with any models, in any format, over the same paths that clients use. */
+/** Lets a person converse with any model, in any format, over the paths that clients use. */
 export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const routerFacts = useApi<RouterFacts>('/about');
@@ -19,10 +19,10 @@ export function Playground() {
       <Loaded query={models} contentName="the models">
         {(list) => (
           <Loaded query={routerFacts} contentName="the addresses">
-            {(found) => (
+            {(facts) => (
               <PlaygroundContent
                 models={list.filter((model) => canGenerate(model) && !model.notPermitted)}
-                formats={findServedFormats(found)}
+                formats={findServedFormats(facts)}
               />
             )}
           </Loaded>
@@ -44,7 +44,7 @@ function PlaygroundContent({
   ) : (
     <section className="panel">
       <Empty title="This page is out of date">
-        The router serves no format that this page knows. Reload the page after an update of the router.
+        The router serves no format that this page supports. Reload the page after an update of the router.
       </Empty>
     </section>
   );

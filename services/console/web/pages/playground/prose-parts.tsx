@@ -8,9 +8,9 @@ export function CodeBox({ node }: ExtraProps) {
   const code = node?.children[0];
   if (code?.type !== 'element') return null;
   const text = code.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
-  const names = code.properties['className'];
-  const language = Array.isArray(names)
-    ? String(names[0]).replace('language-', '').slice(0, maxLanguageCharacters)
+  const classNames = code.properties['className'];
+  const language = Array.isArray(classNames)
+    ? String(classNames[0]).replace('language-', '').slice(0, maxLanguageCharacters)
     : '';
   return (
     <div className="code-box">
@@ -26,8 +26,8 @@ export function CodeBox({ node }: ExtraProps) {
 }
 
 /**
- * A link in an answer. It opens outside the console and names its host, unless its text is a URL at that host. A link into the
- * console, or with a scheme other than http and https, stays text.
+ * Shows a link of an answer, which opens in a new tab. The host of the link follows the text, unless the text is a URL at this host. A link
+ * into the console, or with a scheme other than http and https, is shown as text.
  */
 export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   const host = findForeignHost(href);
@@ -42,7 +42,7 @@ export function ForeignLink({ href, children }: { href: string | undefined; chil
   );
 }
 
-/** Returns whether a link's text shows its host where people look for a host, which is at the beginning of a URL and not in its path. */
+/** Returns whether a link's text is a URL at this host, with or without a scheme. A host in the path of the URL does not count. */
 function showsHost(text: ReactNode, host: string): boolean {
   if (typeof text !== 'string') return false;
   const [, shownHost] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];

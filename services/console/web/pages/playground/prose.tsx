@@ -4,7 +4,7 @@ import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
 import { BoundedMarkdown } from './bounded-markdown.ts';
 
-/** Headings of an answer begin one level lower, because the page has a first heading of its own. */
+/** The elements of an answer. Headings are one level lower than in the text, because the page has its own first heading. */
 const components: Components = {
   h1: 'h2',
   h2: 'h3',
@@ -25,8 +25,8 @@ const components: Components = {
 const remarkPlugins = [markdownTables] as Options['remarkPlugins'];
 
 /**
- * Renders a model's text as Markdown. HTML stays text, images are named instead of loaded, and links lead only to other hosts, which they
- * name. A text that would take long to render is shown as plain text.
+ * Renders a model's text as Markdown. HTML is shown as text. An image is replaced by its description. A link leads only to another host,
+ * and shows this host. A text that would take long to render is shown as plain text.
  */
 export const Prose = memo(function Prose({ text }: { text: string }) {
   const [markdown] = useState(

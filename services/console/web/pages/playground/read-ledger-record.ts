@@ -6,8 +6,8 @@ import type { AnswerFacts } from '../../formats/conversation.ts';
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
 
 /**
- * Reads the ledger's record of a request. Returns undefined if the ledger has no record that this person may see. The ledger does not
- * record a request that reached no worker.
+ * Reads the ledger's record of a request. Returns undefined if none of four reads finds a record that this person may see. The ledger
+ * has no record of a request that reached no worker.
  * @throws DOMException when `signal` is aborted
  */
 export async function readLedgerRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
@@ -17,17 +17,17 @@ export async function readLedgerRecord(requestId: string, signal: AbortSignal): 
       const path = `/usage/requests/${encodeURIComponent(requestId)}`;
       return sumRecords(await callApi<UsageRequest[]>('GET', path, undefined, signal));
     } catch (error) {
-      // The answer is shown without its cost when the ledger cannot be read.
+      // If no read succeeds, the answer is shown without its cost.
       if (!(error instanceof ApiFailure)) throw error;
     }
   }
   return undefined;
 }
 
-/** Adds up the records of a request. A request with several turns, such as one that used tools of the router, has several records. */
+/** Adds up the records of a request. A request with several turns, such as a request that used hosted tools, has several records. */
 function sumRecords(records: readonly UsageRequest[]): AnswerFacts {
   const sum = (readNumber: (record: UsageRequest) => number): number =>
-    records.reduce((total, each) => total + readNumber(each), 0);
+    records.reduce((total, record) => total + readNumber(record), 0);
   return {
     cost: sum(({ cost }) => cost),
     promptTokens: sum(({ promptTokens }) => promptTokens),

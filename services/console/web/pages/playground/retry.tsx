@@ -6,10 +6,7 @@ export interface RetryProps {
   onAnswerAgain: (model?: string) => void;
 }
 
-/**
- * Lets the person replace the last answer by another one, of the same model or of another model. The conversation then continues with that
- * model.
- */
+/** Lets the person replace the last answer with a new answer of a chosen model. The conversation then continues with this model. */
 export function Retry({ models, onAnswerAgain }: RetryProps) {
   return (
     <Group gap="xs">

@@ -23,26 +23,27 @@ import type { SharedSettings } from './saved/saved-conversation.ts';
 export interface SettingsPanelProps {
   formats: readonly ServedFormat[];
   format: ServedFormat;
-  onFormat: (format: ServedFormat) => void;
+  onChooseFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
   /** The models that answer: one, or two side by side. */
   chosenModels: readonly [string, ...string[]];
-  onChoose: (models: readonly [string, ...string[]]) => void;
+  onChooseModels: (models: readonly [string, ...string[]]) => void;
   tools: UseQueryResult<ListedTool[], ApiFailure>;
   settings: SharedSettings;
-  /** The person's own tools, as the text that the person types. */
+  /** The text in which the person describes tools. */
   ownTools: string;
   onChange: (settings: SharedSettings, ownTools: string) => void;
 }
 
 export function SettingsPanel(props: SettingsPanelProps) {
-  const { formats, format, onFormat, models, chosenModels, onChoose, tools, settings, ownTools, onChange } = props;
+  const { formats, format, onChooseFormat, models, chosenModels, onChooseModels, tools, settings, ownTools, onChange } =
+    props;
   const changeSettings = (change: Partial<SharedSettings>): void => onChange({ ...settings, ...change }, ownTools);
   const parsedOwnTools = parseTools(ownTools);
   const routerTools = settings.tools.filter((tool) => !parsedOwnTools.tools.some(({ name }) => name === tool.name));
   const setTools = (newRouterTools: readonly ToolDescription[], newOwnTools: string): void =>
     onChange({ ...settings, tools: [...newRouterTools, ...parseTools(newOwnTools).tools] }, newOwnTools);
-  const names = models.map(({ id }) => id);
+  const modelIds = models.map(({ id }) => id);
   const [firstModel, secondModel] = chosenModels;
   return (
     <Stack gap="sm" className="panel" component="section" aria-label="Settings of the request">
@@ -50,27 +51,27 @@ export function SettingsPanel(props: SettingsPanelProps) {
         fullWidth
         aria-label="Format of the request"
         value={format.name}
-        onChange={(chosen) => onFormat(formats.find(({ name }) => name === chosen) ?? format)}
+        onChange={(chosen) => onChooseFormat(formats.find(({ name }) => name === chosen) ?? format)}
         data={formats.map(({ name, label }) => ({ value: name, label }))}
       />
       <Select
         label="Model"
-        data={addMissingNames(names, [firstModel])}
+        data={addMissingNames(modelIds, [firstModel])}
         value={firstModel}
         searchable
         allowDeselect={false}
-        onChange={(model) => onChoose([model ?? firstModel, ...chosenModels.slice(1)])}
+        onChange={(model) => onChooseModels([model ?? firstModel, ...chosenModels.slice(1)])}
       />
       <Select
         label="Compare with"
         description="Each message goes to both models"
         placeholder="No second model"
-        data={secondModel === undefined ? names : addMissingNames(names, [secondModel])}
+        data={secondModel === undefined ? modelIds : addMissingNames(modelIds, [secondModel])}
         value={secondModel ?? null}
         searchable
         clearable
         clearButtonProps={{ 'aria-label': 'Ask one model only' }}
-        onChange={(model) => onChoose(model === null ? [firstModel] : [firstModel, model])}
+        onChange={(model) => onChooseModels(model === null ? [firstModel] : [firstModel, model])}
       />
       <Textarea
         label="Instructions"
@@ -83,7 +84,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       <NumberInput
         label="Max output tokens"
-        description="In tokens. Empty: the model’s default"
+        description="Empty: the model’s default"
         min={1}
         max={1_000_000}
         allowDecimal={false}
@@ -127,8 +128,8 @@ export function SettingsPanel(props: SettingsPanelProps) {
           onChange={(chosenNames) =>
             setTools(
               [...routerTools, ...(tools.data ?? [])].filter(
-                ({ name }, place, all) =>
-                  chosenNames.includes(name) && all.findIndex((each) => each.name === name) === place,
+                ({ name }, index, allTools) =>
+                  chosenNames.includes(name) && allTools.findIndex((tool) => tool.name === name) === index,
               ),
               ownTools,
             )
@@ -151,7 +152,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
   );
 }
 
-/** Returns the names, after those chosen names that are no longer among them. */
+/** Adds the chosen names that are missing from a list of names, at the beginning of the list. */
 function addMissingNames(names: readonly string[], chosen: readonly string[]): string[] {
   return [...chosen.filter((name) => !names.includes(name)), ...names];
 }

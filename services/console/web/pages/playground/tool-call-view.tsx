@@ -11,7 +11,7 @@ export interface ToolCallViewProps {
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** Shows a model's tool call, which this router runs or the person answers by hand. */
+/** Shows a model's tool call. The person can let the router run the tool, or can write the result. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
   const [typedResult, setTypedResult] = useState('');
   const [isRunning, setRunning] = useState(false);

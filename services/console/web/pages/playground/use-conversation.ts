@@ -16,7 +16,7 @@ import { useLedgerRecords } from './use-ledger-records.ts';
 export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
-  /** The number of requests that were sent so far. */
+  /** The number of requests sent so far. */
   requestCount: number;
   send: (text: string, images: string[]) => void;
   /**
@@ -30,7 +30,7 @@ export interface ConversationControl {
    */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
   /**
-   * Replaces the last answer by another answer.
+   * Replaces the last answer with a new answer.
    * @param model default: the model in the settings
    */
   answerAgain: (model?: string) => void;
@@ -39,13 +39,13 @@ export interface ConversationControl {
   load: (turns: readonly Turn[]) => void;
 }
 
-/** Keeps the turns of one side of the playground, and sends its requests in this format. */
+/** Holds the turns of one side of the playground, and sends the requests of this side in `format`. */
 export function useConversation(format: ServedFormat, settings: ConversationSettings): ConversationControl {
   const [turns, setShownTurns] = useState<readonly Turn[]>([]);
   const [runningRequest, setRunningRequest] = useState<AbortController>();
   const [requestCount, setRequestCount] = useState(0);
   const lastRequest = useRef<AbortController>(undefined);
-  // The current turns, which may be newer than the rendered turns. The result of a tool call may come after another conversation was
+  // The current turns may be newer than the rendered turns. The result of a tool call, for example, may come after another conversation was
   // loaded.
   const currentTurns = useRef(turns);
   const [changeTurns] = useState(() => (change: (before: readonly Turn[]) => readonly Turn[]): void => {
@@ -64,10 +64,10 @@ export function useConversation(format: ServedFormat, settings: ConversationSett
     setRunningRequest(controller);
     setRequestCount((count) => count + 1);
     // Late pieces of an abandoned request must not get into the answer of the next request.
-    const change = (changeOne: (answer: AssistantTurn) => AssistantTurn): void => {
-      if (lastRequest.current === controller) changeAnswer(changeTurns, changeOne);
+    const changeOwnAnswer = (change: (answer: AssistantTurn) => AssistantTurn): void => {
+      if (lastRequest.current === controller) changeAnswer(changeTurns, change);
     };
-    const collector = collectPieces((pieces) => change((answer) => pieces.reduce(addPiece, answer)));
+    const collector = collectPieces((pieces) => changeOwnAnswer((answer) => pieces.reduce(addPiece, answer)));
     askModel(format, format.buildRequest(sentTurns, { ...settings, model }), collector.add, controller.signal)
       .then(
         () => undefined,
@@ -78,7 +78,7 @@ export function useConversation(format: ServedFormat, settings: ConversationSett
       .finally(() => {
         collector.flush();
         const endState = controller.signal.aborted ? 'stopped' : 'done';
-        change((answer) => (answer.state === 'failed' ? answer : { ...answer, state: endState }));
+        changeOwnAnswer((answer) => (answer.state === 'failed' ? answer : { ...answer, state: endState }));
         setRunningRequest((request) => (request === controller ? undefined : request));
       });
   };
@@ -95,7 +95,7 @@ export function useConversation(format: ServedFormat, settings: ConversationSett
     answerCall: (call, result) => {
       const answer = currentTurns.current.at(-1);
       if (answer?.role !== 'assistant' || !answer.toolCalls.includes(call)) return;
-      const toolCalls = answer.toolCalls.map((each) => (each === call ? { ...each, result } : each));
+      const toolCalls = answer.toolCalls.map((toolCall) => (toolCall === call ? { ...toolCall, result } : toolCall));
       const answeredTurns = [...currentTurns.current.slice(0, -1), { ...answer, toolCalls }];
       if (findCallsWithoutResult(answeredTurns).length === 0) ask(answeredTurns);
       else setTurns(answeredTurns);
@@ -120,6 +120,7 @@ function stopUnfinished(turns: readonly Turn[]): readonly Turn[] {
     : turns;
 }
 
+/** Changes the last turn if the turn is an answer. */
 function changeAnswer(
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,
   change: (answer: AssistantTurn) => AssistantTurn,

@@ -7,13 +7,13 @@ import type { PlaygroundAddress } from './use-address.ts';
 import type { Sides } from './use-sides.ts';
 
 export interface SavedConversationOptions {
-  user: string;
+  userId: string;
   address: PlaygroundAddress;
   sides: Sides;
   format: ServedFormat;
   settings: SharedSettings;
   ownTools: string;
-  /** Called with the settings of a conversation that is opened. */
+  /** Called with the content of a saved conversation when it is opened. */
   onOpened: (content: SavedContent) => void;
 }
 
@@ -25,10 +25,10 @@ export interface SavedConversationControl {
   beginNew: () => void;
 }
 
-/** Saves the shown conversation, and opens others. At first it opens the conversation in the URL. */
+/** Saves the shown conversation, and opens saved conversations. When the page opens, opens the conversation in the URL. */
 export function useSavedConversation(options: SavedConversationOptions): SavedConversationControl {
-  const { user, address, sides, format, settings, ownTools, onOpened } = options;
-  const conversations = useConversations(user);
+  const { userId, address, sides, format, settings, ownTools, onOpened } = options;
+  const conversations = useConversations(userId);
   const content: SavedContent = {
     format: format.name,
     settings,
@@ -44,7 +44,7 @@ export function useSavedConversation(options: SavedConversationOptions): SavedCo
     requestCount: sides.requestCount,
     isRunning: sides.isRunning,
     onSaved: (id) => {
-      if (id !== address.conversation) address.change({ conversation: id });
+      if (id !== address.conversationId) address.change({ conversationId: id });
     },
   });
   const open = async (id: string): Promise<void> => {
@@ -53,15 +53,15 @@ export function useSavedConversation(options: SavedConversationOptions): SavedCo
     if (savedConversation) onOpened(savedConversation.content);
     sides.load(savedConversation?.content.sides ?? [], savedConversation?.head.id);
   };
-  const [idInUrl] = useState(address.conversation);
+  const [idInUrl] = useState(address.conversationId);
   useEffect(() => {
     if (idInUrl !== undefined) void open(idInUrl);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the conversation in the address at the start
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the conversation that the URL named at first
   }, []);
   return {
     conversations,
     // Another tab may have deleted the conversation.
-    isSaved: isSaved && conversations.heads?.some(({ id }) => id === address.conversation) === true,
+    isSaved: isSaved && conversations.heads?.some(({ id }) => id === address.conversationId) === true,
     open,
     beginNew: () => {
       show(undefined, []);

@@ -17,7 +17,9 @@ export interface Sides {
   /** Continues with only the side at this index. */
   keepOnly: (index: number) => void;
   send: (text: string, images: string[]) => void;
-  /** Sends another text in place of a turn of a side. The other side sends the text too, if it has the same turn at the same place. */
+  /**
+   * Sends another text in place of a turn of the user. If the other side has the same turn at the same place, that side sends the text too.
+   */
   edit: (index: number, turnIndex: number, text: string) => void;
   /**
    * Replaces the last answer of a side.
@@ -25,10 +27,10 @@ export interface Sides {
    */
   answerAgain: (index: number, model?: string) => void;
   stop: () => void;
-  load: (sides: SavedContent['sides'], conversation?: string) => void;
+  load: (sides: SavedContent['sides'], conversationId?: string) => void;
 }
 
-/** Returns the conversation with the chosen model, or the two conversations with two models. */
+/** Holds the conversation with the chosen model or, when two models are compared, the conversation with each model. */
 export function useSides(format: ServedFormat, settings: SharedSettings, { models, change }: PlaygroundAddress): Sides {
   const [firstModel, secondModel] = models;
   const first = useConversation(format, { ...settings, model: firstModel });
@@ -55,31 +57,33 @@ export function useSides(format: ServedFormat, settings: SharedSettings, { model
     },
     edit: (index, turnIndex, text) => {
       const editedTurn = conversations[index]?.turns[turnIndex];
-      const userTurnNumber = conversations[index]?.turns
+      const earlierUserTurnCount = conversations[index]?.turns
         .slice(0, turnIndex)
         .filter(({ role }) => role === 'user').length;
       for (const side of conversations) {
-        const userTurnIndexes = side.turns.flatMap(({ role }, at) => (role === 'user' ? [at] : []));
-        const sameIndex = userTurnNumber === undefined ? undefined : userTurnIndexes[userTurnNumber];
+        const userTurnIndexes = side.turns.flatMap(({ role }, place) => (role === 'user' ? [place] : []));
+        const sameIndex = earlierUserTurnCount === undefined ? undefined : userTurnIndexes[earlierUserTurnCount];
         if (sameIndex !== undefined && haveSameText(side.turns[sameIndex], editedTurn)) side.edit(sameIndex, text);
       }
     },
     answerAgain: (index, model) => {
-      if (model !== undefined) change({ models: models.map((each, at) => (at === index ? model : each)) });
+      if (model !== undefined)
+        change({ models: models.map((shownModel, sideIndex) => (sideIndex === index ? model : shownModel)) });
       conversations[index]?.answerAgain(model);
     },
     stop: () => {
       for (const side of conversations) side.stop();
     },
-    load: (sides, conversation) => {
+    load: (sides, conversationId) => {
       first.load(sides[0]?.turns ?? []);
       second.load(sides[1]?.turns ?? []);
       setLoadCount((count) => count + 1);
-      change({ ...(sides.length > 0 && { models: sides.map(({ model }) => model) }), conversation });
+      change({ ...(sides.length > 0 && { models: sides.map(({ model }) => model) }), conversationId });
     },
   };
 }
 
+/** Returns whether two turns are both user turns with the same text. */
 function haveSameText(turn: ConversationControl['turns'][number] | undefined, other: typeof turn): boolean {
   return turn?.role === 'user' && other?.role === 'user' && turn.text === other.text;
 }

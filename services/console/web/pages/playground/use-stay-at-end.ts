@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 
-/** A page counts as scrolled to the end if its end is fewer than this many pixels away. */
-const nearPx = 120;
+/** A page counts as scrolled to the end if fewer than this many pixels follow below the visible part. */
+const nearEndPx = 120;
 
 /**
  * Keeps the end of the page in view while content grows, unless the person has scrolled away.
@@ -10,12 +10,12 @@ const nearPx = 120;
 export function useStayAtEnd(...growingLists: readonly (readonly unknown[])[]): void {
   const isAtEnd = useRef(true);
   useEffect(() => {
-    const notePosition = (): void => {
+    const updateIsAtEnd = (): void => {
       const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
-      isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearPx;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearEndPx;
     };
-    window.addEventListener('scroll', notePosition, { passive: true });
-    return () => window.removeEventListener('scroll', notePosition);
+    window.addEventListener('scroll', updateIsAtEnd, { passive: true });
+    return () => window.removeEventListener('scroll', updateIsAtEnd);
   }, []);
   useLayoutEffect(() => {
     if (isAtEnd.current && growingLists.some(({ length }) => length > 0)) {

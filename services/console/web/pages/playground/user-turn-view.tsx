@@ -8,7 +8,7 @@ export interface UserTurnViewProps {
   onEdit: (text: string) => void;
 }
 
-/** A user's turn, which can be edited and sent again. */
+/** Shows a turn of the user, and lets the user edit the turn and send it again. */
 export function UserTurnView({ turn: { text, images }, onEdit }: UserTurnViewProps) {
   const [editedText, setEditedText] = useState<string>();
   const isEmpty = editedText?.trim() === '' && images.length === 0;
@@ -22,13 +22,12 @@ export function UserTurnView({ turn: { text, images }, onEdit }: UserTurnViewPro
       event.preventDefault();
       send();
     } else if (event.key === 'Escape') {
-      // Keeps this Escape from stopping an answer.
       event.preventDefault();
       setEditedText(undefined);
     }
   };
   return (
-    <article className="panel said" aria-label="You">
+    <article className="panel user-turn" aria-label="You">
       <Group justify="space-between" gap="xs">
         <Text size="xs" c="dimmed">
           You
@@ -47,7 +46,7 @@ export function UserTurnView({ turn: { text, images }, onEdit }: UserTurnViewPro
         <Stack gap="xs">
           <Textarea
             aria-label="Your message, changed"
-            description="What came after this message is replaced"
+            description="The turns after this message are replaced"
             autosize
             maxRows={12}
             autoFocus

@@ -17,7 +17,7 @@ import { SwitchRecording } from '../../parts/switch-recording.tsx';
 
 const roleNames = { owner: 'Owner', member: 'Member' } as const;
 
-/** Shows the teams that the person is in. Owners of a team change its members; only administrators change names, limits and ceilings. */
+/** Shows the person's teams. Owners of a team can change its members. Only administrators can change names, limits and ceilings. */
 export function Teams() {
   const { user } = useSession();
   const teams = useApi<Team[]>('/teams');
@@ -25,9 +25,9 @@ export function Teams() {
     <Page title="Teams" about="People who share keys, limits and a bill.">
       <RecordingNotice />
       <Loaded query={teams} contentName="your teams">
-        {(all) => {
-          // The API returns every team to administrators. Teams that they are not in are shown under Admin.
-          const joinedTeams = all.filter(({ id }) => user.teams.some((team) => team.id === id));
+        {(visibleTeams) => {
+          // Administrators get all teams from the API. The Admin page shows the teams that they are not in.
+          const joinedTeams = visibleTeams.filter(({ id }) => user.teams.some((team) => team.id === id));
           return joinedTeams.length === 0 ? (
             <section className="panel">
               <Empty title="You are in no team">An administrator makes teams and adds people to them.</Empty>

@@ -5,21 +5,21 @@ export interface FormField {
   title: string;
   description: string;
   isRequired: boolean;
-  /** `json`: there is no input for the schema, so the value is written as JSON. */
+  /** `texts`: a list of texts. `json`: the person writes the value as JSON, because no other input fits the schema. */
   kind: 'text' | 'long-text' | 'number' | 'integer' | 'boolean' | 'choice' | 'texts' | 'json';
   choices: string[];
   minimum: number | undefined;
   maximum: number | undefined;
-  /** The text that the input begins with. */
+  /** The text in the input before the person changes it. */
   initial: string;
 }
 
-/** A text field has several lines if the text may be longer than this. */
+/** A text that may be longer than this many characters has an input with several lines. */
 const maxShortText = 200;
 
 /**
- * Returns the form inputs of a tool's schema. Returns undefined if the schema is not a plain object with named fields; the person then
- * writes the whole input as JSON. For a single field of an uncommon type, the person writes JSON into the input of that field.
+ * Returns a form field for each property in the schema of a tool's input. Returns undefined if the schema is not a plain object with named
+ * properties; the person then writes the whole input as JSON.
  */
 export function readFormFields(schema: JsonObject): FormField[] | undefined {
   const { properties } = schema;
@@ -69,8 +69,9 @@ function readKind(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
 }
 
 /**
- * Reads a form into the tool's input. Empty optional fields are left out.
- * @throws FieldProblem that names the field
+ * Builds the tool's input from the typed texts. Leaves out empty optional fields.
+ * @param typedTexts the texts by field name; a field without an entry keeps its initial text
+ * @throws FieldProblem that names the first invalid field
  */
 export function readForm(fields: readonly FormField[], typedTexts: Readonly<Record<string, string>>): JsonObject {
   const input: JsonObject = {};

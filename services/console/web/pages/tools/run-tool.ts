@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { createCsrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
-/** A tool as `/api/tools/v1/list` lists it. */
+/** A tool in the answer of `/api/tools/v1/list`. */
 export interface ListedTool {
   name: string;
   description: string;
@@ -19,6 +19,7 @@ export interface ToolResult {
   /** The images of the result, as data URLs. */
   images: string[];
   structured: JsonObject | undefined;
+  /** Milliseconds from the request to the result. */
   ms: number;
 }
 
@@ -36,7 +37,7 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
 }
 
 /**
- * Runs a tool. A failure of the tool itself is a result too.
+ * Runs a tool. If the tool itself fails, returns its failure as a result.
  * @throws ApiFailure when the tool was not run
  */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
@@ -72,7 +73,7 @@ function readImages({ type, data, mimeType }: JsonObject): string[] {
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }
 
-/** Lists all tools of the connected workers, and fetches the list again every 15 seconds. */
+/** Lists all tools of the connected workers. Refreshes the list every 15 seconds. */
 export function useTools(): UseQueryResult<ListedTool[], ApiFailure> {
   return useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => listTools(signal), refetchInterval: 15_000 });
 }

@@ -15,11 +15,11 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
   const [typedJson, setTypedJson] = useState('{}');
   const [writesJson, setWritesJson] = useState(fields === undefined);
   const [problem, setProblem] = useState<FieldProblem>();
-  const controller = useRef<AbortController>(undefined);
+  const lastRun = useRef<AbortController>(undefined);
   const run = useMutation<ToolResult, ApiFailure, unknown>({
     mutationFn: (input) => {
-      controller.current = new AbortController();
-      return runTool(name, input, controller.current.signal);
+      lastRun.current = new AbortController();
+      return runTool(name, input, lastRun.current.signal);
     },
   });
   const readInput = (): unknown => (writesJson || !fields ? parseJson(typedJson) : readForm(fields, typedTexts));
@@ -33,7 +33,7 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
       setProblem(error);
     }
   };
-  const wasStopped = controller.current?.signal.aborted === true;
+  const wasStopped = lastRun.current?.signal.aborted === true;
   return (
     <Stack gap="sm">
       <Text size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
@@ -82,7 +82,7 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
                 Run
               </Button>
               {run.isPending ? (
-                <Button variant="default" onClick={() => controller.current?.abort()}>
+                <Button variant="default" onClick={() => lastRun.current?.abort()}>
                   Stop
                 </Button>
               ) : null}

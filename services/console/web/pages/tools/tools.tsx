@@ -23,7 +23,7 @@ export function Tools() {
     <Page title={name} actions={<Link href="/tools">All tools</Link>}>
       <Loaded query={tools} contentName="the tool">
         {(list) => {
-          const tool = list.find((each) => each.name === name);
+          const tool = list.find((listedTool) => listedTool.name === name);
           return tool ? (
             <ToolRunner tool={tool} />
           ) : (

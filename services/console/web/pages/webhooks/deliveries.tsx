@@ -37,7 +37,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
           loading={repeatDeliveries.isPending}
           onClick={() => repeatDeliveries.mutate({})}
         >
-          Repeat all that were given up
+          Repeat all given-up deliveries
         </Button>
       </Group>
       {failure ? <Failure title="That did not work" error={failure} /> : null}
@@ -51,13 +51,13 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
             <DataList
               label="Deliveries"
               rows={list}
-              idOf={({ id: delivery }) => delivery}
+              idOf={({ id: deliveryId }) => deliveryId}
               columns={[
                 {
                   label: 'Event',
                   render: ({ event }) => <span className="break">{event.type}</span>,
                   sortBy: ({ event }) => event.type,
-                  search: ({ id: delivery, event }) => `${event.type} ${event.id} ${delivery}`,
+                  search: ({ id: deliveryId, event }) => `${event.type} ${event.id} ${deliveryId}`,
                 },
                 {
                   label: 'State',
@@ -71,14 +71,14 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
                   sortBy: ({ createdAt }) => createdAt,
                 },
               ]}
-              actions={({ id: delivery, state, event }) =>
+              actions={({ id: deliveryId, state, event }) =>
                 state === 'pending' ? null : (
                   <Button
                     size="xs"
                     variant="default"
                     disabled={!enabled}
-                    aria-label={`Repeat ${event.type} ${delivery}`}
-                    onClick={() => repeatDeliveries.mutate({ deliveries: [delivery] })}
+                    aria-label={`Repeat ${event.type} ${deliveryId}`}
+                    onClick={() => repeatDeliveries.mutate({ deliveries: [deliveryId] })}
                   >
                     Repeat
                   </Button>

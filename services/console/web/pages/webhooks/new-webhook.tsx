@@ -31,7 +31,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
   const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const kinds = (['user', 'team', 'router'] as const).filter(
-    (each) => each === 'user' || (each === 'team' ? teams.length > 0 : isAdmin),
+    (ownerKind) => ownerKind === 'user' || (ownerKind === 'team' ? teams.length > 0 : isAdmin),
   );
   const close = (): void => {
     create.reset();
@@ -43,7 +43,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     create.mutate({ url, events, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
   };
   const { error, data } = create;
-  const problemOf = (field: string): string | undefined =>
+  const findProblem = (field: string): string | undefined =>
     error?.field?.startsWith(field) ? error.message : undefined;
   return (
     <SecretModal
@@ -64,7 +64,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
               required
               data-autofocus
               value={url}
-              error={problemOf('url')}
+              error={findProblem('url')}
               onChange={({ currentTarget }) => setUrl(currentTarget.value)}
             />
             <MultiSelect
@@ -72,16 +72,16 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
               required
               data={webhookSelections}
               value={events}
-              error={problemOf('events')}
+              error={findProblem('events')}
               onChange={setEvents}
             />
             {kinds.length > 1 ? (
               <Select
                 label="Owner"
-                data={kinds.map((each) => ({ value: each, label: kindNames[each] }))}
+                data={kinds.map((ownerKind) => ({ value: ownerKind, label: kindNames[ownerKind] }))}
                 value={kind}
                 allowDeselect={false}
-                onChange={(chosen) => setKind(kinds.find((each) => each === chosen) ?? 'user')}
+                onChange={(chosen) => setKind(kinds.find((ownerKind) => ownerKind === chosen) ?? 'user')}
               />
             ) : null}
             {kind === 'team' ? (
@@ -93,7 +93,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
                 onChange={setTeamId}
               />
             ) : null}
-            {error && problemOf('url') === undefined && problemOf('events') === undefined ? (
+            {error && findProblem('url') === undefined && findProblem('events') === undefined ? (
               <Failure title="The webhook was not created" error={error} />
             ) : null}
             <Group justify="flex-end">
@@ -115,12 +115,12 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   );
 }
 
-/** Shows a new secret. Nobody can see the secret again later. */
+/** Shows a new secret, which cannot be shown again later. */
 export function SecretShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Copy the secret now: it is shown only once. With the secret, the receiver checks that a message comes from this
+        Copy the secret now: it is shown only once. The receiver uses the secret to check that a message comes from this
         router.
       </Text>
       <CodeBlock wrap code={secret} label="the secret" />

@@ -8,12 +8,12 @@ import { SecretShownOnce } from './new-webhook.tsx';
 
 const dayMs = 24 * 3_600_000;
 
-/** Makes a new secret for a webhook. For another day, messages are also signed with the previous secret. */
+/** Makes a new secret for a webhook. For one day, messages are signed with the previous secret too. */
 export function RotateSecret({
-  rotating: rotatedWebhook,
+  rotatedWebhook,
   onClose,
 }: {
-  rotating: Webhook | undefined;
+  rotatedWebhook: Webhook | undefined;
   onClose: () => void;
 }) {
   const rotate = useChange(
@@ -38,8 +38,8 @@ export function RotateSecret({
       ) : (
         <Stack gap="sm">
           <Text size="sm">
-            For a day, messages are signed with both the new secret and the old secret, so that the receiver can change
-            over.
+            For a day, messages are signed with both the new secret and the old secret, so that the receiver has time to
+            change its secret.
           </Text>
           {rotate.error ? <Failure title="The secret was not rotated" error={rotate.error} /> : null}
           <Group justify="flex-end">

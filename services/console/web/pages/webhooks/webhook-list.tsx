@@ -91,7 +91,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
       >
         {webhookToView ? <Deliveries webhook={webhookToView} /> : null}
       </Modal>
-      <RotateSecret rotating={webhookToRotate} onClose={() => setWebhookToRotate(undefined)} />
+      <RotateSecret rotatedWebhook={webhookToRotate} onClose={() => setWebhookToRotate(undefined)} />
       <Confirm
         title="Remove the webhook?"
         action="Remove webhook"
@@ -99,7 +99,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         input={webhookToRemove}
         onClose={() => setWebhookToRemove(undefined)}
       >
-        Nothing more is sent to {webhookToRemove?.url}, and events that wait or were given up are lost.
+        Nothing more is sent to {webhookToRemove?.url}. Events that wait or were given up are lost.
       </Confirm>
     </Stack>
   );

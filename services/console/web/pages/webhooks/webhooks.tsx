@@ -14,7 +14,7 @@ export function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      about="The router sends events to these addresses, such as that a batch is complete."
+      about="The router sends events, such as the completion of a batch, to these addresses."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New webhook
@@ -22,16 +22,16 @@ export function Webhooks() {
       }
     >
       <Loaded query={webhooks} contentName="the webhooks">
-        {(all) =>
-          all.length === 0 ? (
+        {(list) =>
+          list.length === 0 ? (
             <section className="panel">
               <Empty title="No webhooks yet" action={<Button onClick={createDialog.open}>Create a webhook</Button>}>
-                A webhook tells a program of yours, at its address, when something happens, such as that a batch is
-                complete, so that the program need not ask.
+                With a webhook, the router tells your program about an event, such as the completion of a batch. Your
+                program need not ask for it.
               </Empty>
             </section>
           ) : (
-            <WebhookList webhooks={all} />
+            <WebhookList webhooks={list} />
           )
         }
       </Loaded>

@@ -12,11 +12,11 @@ export interface ConversationSave {
   /** The revision of the head that was read or saved last; 0 for a new conversation. */
   revision: number;
   content: SavedContent;
-  /** Whether the person has sent a message since the last save. If not, a conversation that was deleted meanwhile stays deleted. */
+  /** Whether the person has sent a message since the last save. Without a new message, a deleted conversation is not stored again. */
   hasNewMessage: boolean;
 }
 
-/** The conversations of a person in this browser. Each operation is one transaction, so that tabs do not undo each other's changes. */
+/** Stores a person's conversations in this browser. Each operation is one transaction, so that tabs do not undo each other's changes. */
 export class ConversationStore {
   readonly #database: IDBDatabase;
 
@@ -24,12 +24,12 @@ export class ConversationStore {
     this.#database = database;
   }
 
-  /** Returns all heads, the newest first, and deletes the conversations that are too old. */
+  /** Deletes the conversations beyond the bounds, and returns the heads of the others, the newest first. */
   async listHeads(): Promise<SavedHead[]> {
     const [transaction, heads, contents] = this.#beginTransaction('readwrite');
     const allHeads = (await waitForResult(heads.getAll())) as SavedHead[];
     const deletedIds = new Set(findIdsBeyondBounds(allHeads, Date.now()));
-    deleteAll(deletedIds, heads, contents);
+    deleteConversations(deletedIds, heads, contents);
     await waitForEnd(transaction);
     return allHeads.filter(({ id }) => !deletedIds.has(id)).sort((a, b) => b.at - a.at);
   }
@@ -44,10 +44,10 @@ export class ConversationStore {
   }
 
   /**
-   * Saves a conversation, and removes the oldest conversations beyond the bounds. If another tab has saved the conversation meanwhile, the
-   * version of that tab stays as it is, and this version is saved under a new id.
-   * @returns the head of the saved conversation; undefined if the conversation was deleted meanwhile
-   * @throws Error with a sentence for the person when the conversation is too large, or DOMException when the browser has no room
+   * Saves a conversation, and deletes the oldest conversations beyond the bounds. If another tab has saved the conversation since
+   * `revision`, keeps that version, and saves this version under a new id.
+   * @returns the head of the saved conversation; undefined if the conversation was deleted and has no new message
+   * @throws Error with a sentence for the person when the conversation is too large, or DOMException when the browser has no space left
    */
   async save({ id, revision, content, hasNewMessage }: ConversationSave): Promise<SavedHead | undefined> {
     const size = JSON.stringify(content).length;
@@ -66,7 +66,11 @@ export class ConversationStore {
     };
     heads.put(head, head.id);
     contents.put(content, head.id);
-    deleteAll(findIdsBeyondBounds((await waitForResult(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
+    deleteConversations(
+      findIdsBeyondBounds((await waitForResult(heads.getAll())) as SavedHead[], now, head.id),
+      heads,
+      contents,
+    );
     await waitForEnd(transaction);
     return head;
   }
@@ -80,7 +84,7 @@ export class ConversationStore {
 
   async remove(ids: readonly string[]): Promise<void> {
     const [transaction, heads, contents] = this.#beginTransaction('readwrite');
-    deleteAll(ids, heads, contents);
+    deleteConversations(ids, heads, contents);
     await waitForEnd(transaction);
   }
 
@@ -94,14 +98,14 @@ export class ConversationStore {
   }
 }
 
-function deleteAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBObjectStore): void {
+function deleteConversations(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBObjectStore): void {
   for (const id of ids) {
     heads.delete(id);
     contents.delete(id);
   }
 }
 
-/** Returns a random id. `crypto.randomUUID` does not exist on pages without TLS. */
+/** Creates a random id, without `crypto.randomUUID`, which does not exist on pages without TLS. */
 export function createConversationId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

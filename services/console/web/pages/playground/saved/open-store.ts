@@ -1,19 +1,19 @@
 import { createDatabaseName } from '../../../parts/conversation-database.ts';
 
-/** The stores of a person's database: heads and contents of conversations, by the conversation's id. */
+/** Object stores of a person's database. Both have the id of the conversation as their key. */
 export const storeNames = ['heads', 'contents'] as const;
 
 /**
- * Opens a person's database.
- * @throws DOMException when the browser keeps nothing, as in some private windows
+ * Opens the database of a person's conversations, and creates it if it does not exist.
+ * @throws DOMException when the browser stores nothing, for example in some private windows
  */
-export function openDatabase(user: string): Promise<IDBDatabase> {
-  const openRequest = indexedDB.open(createDatabaseName(user), 1);
+export function openDatabase(userId: string): Promise<IDBDatabase> {
+  const openRequest = indexedDB.open(createDatabaseName(userId), 1);
   openRequest.addEventListener('upgradeneeded', () => {
     for (const store of storeNames) openRequest.result.createObjectStore(store);
   });
   return waitForResult(openRequest).then((database) => {
-    // The database is deleted at sign-out, in whichever tab.
+    // A sign-out in any tab deletes the database, which is possible only after all tabs have closed it.
     database.addEventListener('versionchange', () => database.close());
     return database;
   });

@@ -6,9 +6,9 @@ export interface SavedHead {
   name: string;
   /** The time of the last message, in milliseconds since 1970. */
   at: number;
-  /** The length of the turns as JSON, in characters. */
+  /** The length of the content as JSON, in characters. */
   size: number;
-  /** The number of times that the conversation was saved. The next save must state this number. */
+  /** The number of times that the conversation was saved under its id. The next save must state this number. */
   revision: number;
 }
 
@@ -18,23 +18,23 @@ export type SharedSettings = Omit<ConversationSettings, 'model'>;
 export interface SavedContent {
   format: string;
   settings: SharedSettings;
-  /** The person's own tools, as the text that the person typed. */
+  /** The text in which the person has described tools. */
   ownTools: string;
-  /** One side, or two that are shown side by side. */
+  /** One side, or two sides if two models are compared. */
   sides: { model: string; turns: readonly Turn[] }[];
 }
 
-/** The bounds of the conversations that one browser keeps for one person. Beyond these bounds, the oldest conversations are deleted. */
+/** Bounds of a person's conversations in one browser; `size` is in characters. Beyond them, the oldest conversations are deleted. */
 export const keptBounds = { count: 100, size: 50_000_000, days: 90 };
 
-/** One saved conversation has at most this many characters. */
+/** Maximum length of one saved conversation as JSON, in characters. */
 export const maxConversationCharacters = 20_000_000;
 
 const dayMs = 86_400_000;
 
 /**
  * Returns the ids of the conversations beyond the bounds.
- * @param openId the id of a conversation that stays in any case
+ * @param openId the id of a conversation that is never among them
  */
 export function findIdsBeyondBounds(heads: readonly SavedHead[], now: number, openId?: string): string[] {
   let [count, size] = [0, 0];
@@ -48,10 +48,10 @@ export function findIdsBeyondBounds(heads: readonly SavedHead[], now: number, op
   });
 }
 
-/** A name has at most this many characters. */
+/** Maximum length of the name of a conversation, in characters. */
 export const maxNameCharacters = 60;
 
-/** Returns the name of a new saved conversation: the first words that the person has sent. */
+/** Creates the name of a new saved conversation from the beginning of its first message. */
 export function createName({ sides }: SavedContent): string {
   const firstMessage = sides[0]?.turns.find(({ role }) => role === 'user');
   const words = firstMessage?.role === 'user' ? firstMessage.text.trim().replaceAll(/\s+/g, ' ') : '';

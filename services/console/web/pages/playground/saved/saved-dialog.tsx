@@ -32,7 +32,7 @@ export function SavedDialog({ isOpen, onClose, conversations, shownId, onOpen, o
             {keptBounds.days} days, until you sign out. Whoever uses this browser’s profile can read them.
           </Text>
           {heads.length === 0 ? (
-            <Empty title="No saved conversations">What you say in the playground is kept here.</Empty>
+            <Empty title="No saved conversations">Conversations in the playground are saved here.</Empty>
           ) : (
             <ul className="cards" aria-label="Saved conversations">
               {heads.map((head) => (

@@ -17,7 +17,7 @@ export interface AutosaveOptions {
   onSaved: (id: string) => void;
 }
 
-/** The shown conversation as it was saved last. */
+/** The state of the shown conversation at its last save. */
 interface ShownConversation {
   id: string;
   revision: number;
@@ -30,19 +30,19 @@ export interface Autosave {
   /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
   /**
-   * To be called when another conversation is shown.
+   * Must be called when another conversation is shown.
    * @param head undefined for a new conversation
    */
   show: (head: SavedHead | undefined, sides: SavedContent['sides']) => void;
 }
 
-/** Saves the shown conversation after each change; while an answer grows, once a second. */
+/** Saves the shown conversation after each change of its turns, but at most once a second while an answer grows. */
 export function useAutosave(options: AutosaveOptions): Autosave {
   const [savedSides, setSavedSides] = useState<readonly (readonly Turn[])[]>([]);
   const shownConversation = useRef<ShownConversation>(undefined);
   const latestOptions = useRef(options);
   const timer = useRef<number>(undefined);
-  const queue = useRef<Promise<void>>(Promise.resolve());
+  const saveQueue = useRef<Promise<void>>(Promise.resolve());
 
   const save = async (
     conversation: ShownConversation,
@@ -68,7 +68,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
     window.clearTimeout(timer.current);
     timer.current = undefined;
     const currentOptions = latestOptions.current;
-    queue.current = queue.current.then(() => save(conversation, currentOptions));
+    saveQueue.current = saveQueue.current.then(() => save(conversation, currentOptions));
   };
 
   useEffect(() => {

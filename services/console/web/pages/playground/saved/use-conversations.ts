@@ -5,28 +5,28 @@ import { openDatabase } from './open-store.ts';
 import type { SavedHead } from './saved-conversation.ts';
 
 export interface Conversations {
-  /** The heads, the newest first; undefined until they are read. */
+  /** The heads of the saved conversations, the newest first; undefined until they are read. */
   heads: readonly SavedHead[] | undefined;
-  /** The reason why the browser keeps no conversations; empty if it keeps them. */
+  /** The reason why the last operation of the store failed; empty if it succeeded. */
   problem: string;
   /**
-   * Runs a task with the store, and shows its changes in all tabs. Resolves to undefined if the task failed; `problem` then has the reason.
+   * Runs a task with the store, and updates `heads` in all tabs. Resolves to undefined if the task failed; `problem` then has the reason.
    */
   runInStore: <Result>(task: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
 }
 
-/** Opens the conversations that this browser keeps for a person, and follows their changes. */
-export function useConversations(user: string): Conversations {
+/** Opens the store of a person's conversations. Reads `heads` again after each change that any tab makes. */
+export function useConversations(userId: string): Conversations {
   const [heads, setHeads] = useState<readonly SavedHead[]>();
   const [problem, setProblem] = useState('');
-  const openedStore = useMemo(() => openStore(user), [user]);
+  const openedStore = useMemo(() => openStore(userId), [userId]);
   useEffect(() => {
     const showHeads = (): Promise<void> =>
       openedStore.store
         .then(async (store) => setHeads(await store.listHeads()))
         .catch((error: unknown) => showProblem(error));
     const showProblem = (error: unknown): void => setProblem(error instanceof Error ? error.message : String(error));
-    openedStore.onChange(() => void showHeads());
+    openedStore.setListener(() => void showHeads());
     void showHeads();
     return openedStore.close;
   }, [openedStore]);
@@ -50,21 +50,21 @@ export function useConversations(user: string): Conversations {
 interface OpenedStore {
   store: Promise<ConversationStore>;
   /** Sets the listener that is called after each change that any tab makes. */
-  onChange: (listener: () => void) => void;
+  setListener: (listener: () => void) => void;
   announceChange: () => void;
   close: () => void;
 }
 
-function openStore(user: string): OpenedStore {
-  const store = openDatabase(user).then((database) => new ConversationStore(database));
-  const channel = new BroadcastChannel(createDatabaseName(user));
+function openStore(userId: string): OpenedStore {
+  const store = openDatabase(userId).then((database) => new ConversationStore(database));
+  const channel = new BroadcastChannel(createDatabaseName(userId));
   let listener = (): void => undefined;
   channel.addEventListener('message', () => listener());
   return {
     store,
-    onChange: (newListener) => void (listener = newListener),
+    setListener: (newListener) => void (listener = newListener),
     announceChange: () => {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel connects pages of one origin only
       channel.postMessage('changed');
       listener();
     },
