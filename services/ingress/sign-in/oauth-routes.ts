@@ -100,11 +100,14 @@ export function createOAuthRoutes(
   endpoints.post('/revoke', async (request, response) => {
     const { token } = readForm(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
-    const signedOut = await programs.signOut(token);
-    // A program that was signed out earlier is announced again, because the reply of the store may have been lost before the announcement.
-    const programId = signedOut?.programId ?? (await programs.readProgramId(token));
-    if (programId !== undefined) await announce(`program:${programId}`);
-    if (signedOut?.isReplayed) await noteReplay(signedOut);
+    const programId = await programs.readProgramId(token);
+    if (programId !== undefined) {
+      const signedOut = await programs
+        .signOut(token)
+        // Also if the store did not answer, because it may have signed the program out, or do so later.
+        .finally(() => announce(`program:${programId}`));
+      if (signedOut?.isReplayed) await noteReplay(signedOut);
+    }
     // An unknown token gets the same answer (RFC 7009, section 2.2).
     response.status(200).end();
   });

@@ -248,7 +248,7 @@ describe('a request to sign a program in', () => {
       for (const [type, text] of kinds) {
         const headers = type === undefined ? {} : { 'content-type': type };
         const answer = await fetch(url, { method: 'POST', headers, body: Buffer.from(text) });
-        const refusal = { error: 'invalid_request', error_description: expect.stringContaining('is no form') };
+        const refusal = { error: 'invalid_request', error_description: expect.stringContaining('is not a form') };
         expect([answer.status, await answer.json()]).toMatchObject([400, refusal]);
       }
       for (const method of ['GET', 'PUT', 'OPTIONS']) {

@@ -59,8 +59,12 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     const person = getSignedIn(response);
     const { id } = request.params;
     const program = await programs.store.find(id);
-    if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
-    await announce(`program:${id}`);
+    if (program?.userId !== person.id) throw notFound();
+    const signedOut = await programs.store
+      .signOut(id, { userId: person.id })
+      // Also if the store did not answer, because it may have signed the program out, or do so later.
+      .finally(() => announce(`program:${id}`));
+    if (!signedOut) throw notFound();
     await auditProgram(person, 'program.sign-out', { client: program?.client });
     response.status(204).end();
   });
