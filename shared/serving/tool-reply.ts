@@ -1,5 +1,6 @@
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { partialEvents, type PartialEvent } from '#shared/formats/sse/partial-events.ts';
 import {
   decodeToolEvent,
   decodeToolResult,
@@ -18,8 +19,8 @@ export class ToolReply implements JobSink {
   readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
   readonly #onKeepAlive: (() => void) | undefined;
   readonly #maxBytes: number;
-  #partial: Buffer[] = [];
-  #partialBytes = 0;
+  /** The beginning of an event; undefined until the first bytes that do not end with an event. */
+  #partial: PartialEvent | undefined;
   #result: ToolResult | undefined;
 
   /**
@@ -46,7 +47,7 @@ export class ToolReply implements JobSink {
 
   data(bytes: Uint8Array): void {
     try {
-      this.#readEvents(Buffer.from(bytes));
+      this.#readEvents(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     } catch (error) {
       this.#settle.reject(createUnreadableError(error));
     }
@@ -58,7 +59,7 @@ export class ToolReply implements JobSink {
 
   end(bytes: Uint8Array): void {
     try {
-      if (this.#onProgress) this.#readEvents(Buffer.from(bytes));
+      if (this.#onProgress) this.#readEvents(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       else this.#result = decodeToolResult(this.#assertSize(Buffer.from(bytes)).toString());
     } catch (error) {
       this.#settle.reject(createUnreadableError(error));
@@ -80,17 +81,18 @@ export class ToolReply implements JobSink {
   #readEvents(bytes: Buffer): void {
     let rest = bytes;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
-      const line = Buffer.concat([...this.#partial, rest.subarray(0, end)]).toString();
-      this.#partial = [];
-      this.#partialBytes = 0;
+      const last = rest.subarray(0, end);
+      const line = (this.#partial?.take(last) ?? last).toString();
       rest = rest.subarray(end + 1);
       const event = decodeToolEvent(line);
       if ('result' in event) this.#result = event.result;
       else this.#onProgress?.(event.progress);
     }
-    this.#partialBytes += rest.length;
-    if (this.#partialBytes > this.#maxBytes) throw new Error(`an event is larger than ${this.#maxBytes} bytes`);
-    if (rest.length > 0) this.#partial.push(rest);
+    if (rest.length === 0) return;
+    this.#partial ??= partialEvents.open();
+    if (this.#partial.bytes + rest.length > this.#maxBytes)
+      throw new Error(`an event is larger than ${this.#maxBytes} bytes`);
+    this.#partial.add(rest);
   }
 }
 

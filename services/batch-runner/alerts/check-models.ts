@@ -10,6 +10,12 @@ const kind = 'models';
 /** Milliseconds (a week) for which an unserved model is remembered, so that its return is reported. */
 const unservedKeptMs = 7 * 24 * 3_600_000;
 
+/** The same, in milliseconds (an hour), while more than half of `maxModels` are remembered. */
+const crowdedKeptMs = 3_600_000;
+
+/** Maximum of models that are remembered. Each check reads all of them, and a worker may announce ever new names. */
+const maxModels = 5_000;
+
 /** Largest number of names in one event. */
 const maxNames = 100;
 
@@ -33,8 +39,10 @@ export async function checkModels(
   const knownStates = new Map(Array.from(texts, ([model, text]) => [model, stateSchema.safeParse(text).data] as const));
   // Changes in `silent` are stored, but not reported.
   const changes = { silent: new Map<string, ModelState | undefined>(), unserved: new Map(), served: new Map() };
+  const keptMs = knownStates.size > maxModels / 2 ? crowdedKeptMs : unservedKeptMs;
   for (const model of models) {
     const knownState = knownStates.get(model);
+    if (!knownState && knownStates.size + changes.silent.size >= maxModels) continue;
     if (knownState?.state === 'served') continue;
     // No ingress publishes its ejected workers now, so the workers of this model may still be ejected.
     if (knownState && !knowsEjected) continue;
@@ -45,7 +53,7 @@ export async function checkModels(
     const { state, at } = knownState;
     if (state === 'served') changes.silent.set(model, { state: 'missing', at: now });
     else if (state === 'missing' && now - at >= graceMs) changes.unserved.set(model, { state: 'unserved', at });
-    else if (state === 'unserved' && now - at > unservedKeptMs) changes.silent.set(model, undefined);
+    else if (state === 'unserved' && now - at > keptMs) changes.silent.set(model, undefined);
   }
   const storeChanges = async (to: ReadonlyMap<string, ModelState | undefined>, event?: WebhookEvent): Promise<void> => {
     if (to.size === 0) return;

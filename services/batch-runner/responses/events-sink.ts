@@ -1,8 +1,11 @@
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
+import { partialEvents, type PartialEvent } from '#shared/formats/sse/partial-events.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
+
+const noBytes = Buffer.alloc(0);
 
 /** How a request ended: with the last event of its stream, or with an error. */
 export type StreamEnd = { event: string } | { error: RouterError };
@@ -22,8 +25,8 @@ export class EventsSink implements ModelSink {
   readonly ended: Promise<StreamEnd>;
   readonly #parts: EventsSinkParts;
   readonly #resolve: (end: StreamEnd) => void;
-  /** The received part of the event that ends the stream. */
-  #last = '';
+  /** The event that ends the stream, as far as it has come; undefined before it. */
+  #last: PartialEvent | undefined;
 
   constructor(parts: EventsSinkParts) {
     const { promise, resolve } = Promise.withResolvers<StreamEnd>();
@@ -51,7 +54,7 @@ export class EventsSink implements ModelSink {
   end(bytes: Uint8Array): void {
     this.#passOn(this.#parts.answer.relay(bytes, true));
     const error = new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
-    this.#resolve(this.#last === '' ? { error } : { event: this.#last });
+    this.#resolve(this.#last === undefined ? { error } : { event: this.#last.take(noBytes).toString() });
   }
 
   fail(error: RouterError): void {
@@ -60,10 +63,13 @@ export class EventsSink implements ModelSink {
 
   #passOn(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
+    if (this.#last !== undefined) return this.#last.add(bytes);
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const { backgroundFormat, write } = this.#parts;
-    const endOffset = this.#last === '' ? backgroundFormat.findEndOffset(events) : 0;
+    const endOffset = backgroundFormat.findEndOffset(events);
     if (endOffset !== 0) write(endOffset === -1 ? events : events.slice(0, endOffset));
-    if (endOffset !== -1) this.#last += events.slice(endOffset);
+    if (endOffset === -1) return;
+    this.#last = partialEvents.open();
+    this.#last.add(Buffer.from(events.slice(endOffset)));
   }
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 
 /**
  * Fields that control how an engine runs, or what it does besides answering: the order of requests, the use of caches, the loading of
- * models, the code that runs. A client that may use a model must not steer the engine, which all clients share. The fields come from the
+ * models, the code that runs, a limit of output that is not the one that the router counts. A client that may use a model must not steer the engine, which all clients share. The fields come from the
  * request types of vLLM, SGLang, llama.cpp, Ollama and LM Studio.
  */
 const steeringFields: readonly string[] = [
@@ -22,6 +22,8 @@ const steeringFields: readonly string[] = [
   'lora',
   'lora_path',
   'n_cache_reuse',
+  'n_keep',
+  'n_predict',
   'priority',
   'request_id',
   'return_hidden_states',

@@ -1,11 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** The memory and the places that the requests of one key hold. */
-export interface KeyUse {
+/** The memory and the places that the requests of one owner hold. */
+export interface OwnerUse {
   bytes: number;
   requests: number;
-  /** Number of requests whose bodies are slow to arrive. */
-  slow: number;
+  /** Number of requests whose bodies are slow to arrive, by key id; contains only keys that have one. */
+  readonly slowByKey: Map<string, number>;
 }
 
 /** The memory and the places that all requests hold. */
@@ -13,8 +13,8 @@ export interface Holdings {
   readonly maxBytes: number;
   bytes: number;
   requests: number;
-  /** By key id; contains only keys that have a request. */
-  readonly useByKey: Map<string, KeyUse>;
+  /** By owner; contains only owners that have a request. */
+  readonly useByOwner: Map<string, OwnerUse>;
   /** Requests whose bodies are slow to arrive, the longest wait first. */
   readonly slow: Map<BodyReservation, (error: RouterError) => void>;
 }
@@ -22,29 +22,29 @@ export interface Holdings {
 /** The part of this process's memory for bodies that is reserved for one request. */
 export class BodyReservation {
   readonly #holdings: Holdings;
-  readonly #keyUse: KeyUse;
-  readonly #key: string;
+  readonly #ownerUse: OwnerUse;
+  readonly #sender: { readonly owner: string; readonly key: string };
   #ownBytes = 0;
   #isOpen = true;
 
-  constructor(holdings: Holdings, keyUse: KeyUse, key: string) {
+  constructor(holdings: Holdings, ownerUse: OwnerUse, sender: { readonly owner: string; readonly key: string }) {
     this.#holdings = holdings;
-    this.#keyUse = keyUse;
-    this.#key = key;
-    holdings.useByKey.set(key, keyUse);
+    this.#ownerUse = ownerUse;
+    this.#sender = sender;
+    holdings.useByOwner.set(sender.owner, ownerUse);
     holdings.requests += 1;
-    keyUse.requests += 1;
+    ownerUse.requests += 1;
   }
 
   /**
-   * Adds bytes that were read. If the key has other bodies in memory, as many bytes must stay free as all bodies of the key take.
+   * Adds bytes that were read. If the owner has other bodies in memory, as many bytes must stay free as all bodies of the owner take.
    * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
    */
   grow(bytes: number): void {
     // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
     if (!this.#isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
     const free = this.#holdings.maxBytes - this.#holdings.bytes - bytes;
-    const otherBytes = this.#keyUse.bytes - this.#ownBytes;
+    const otherBytes = this.#ownerUse.bytes - this.#ownBytes;
     if (free < 0 || (otherBytes > 0 && otherBytes + this.#ownBytes + bytes > free)) throw overloadedError();
     this.#add(bytes);
   }
@@ -54,13 +54,13 @@ export class BodyReservation {
    */
   markSlow(end: (error: RouterError) => void): void {
     if (!this.#isOpen || this.#holdings.slow.has(this)) return;
-    this.#keyUse.slow += 1;
+    this.#countSlow(1);
     this.#holdings.slow.set(this, end);
   }
 
   /** Marks the body as complete. */
   markArrived(): void {
-    if (this.#holdings.slow.delete(this)) this.#keyUse.slow -= 1;
+    if (this.#holdings.slow.delete(this)) this.#countSlow(-1);
   }
 
   /** Releases the memory of the body. The request still occupies its place. */
@@ -74,15 +74,22 @@ export class BodyReservation {
     this.#isOpen = false;
     this.markArrived();
     this.#holdings.requests -= 1;
-    this.#keyUse.requests -= 1;
+    this.#ownerUse.requests -= 1;
     this.releaseBody();
-    if (this.#keyUse.requests === 0) this.#holdings.useByKey.delete(this.#key);
+    if (this.#ownerUse.requests === 0) this.#holdings.useByOwner.delete(this.#sender.owner);
   }
 
   #add(bytes: number): void {
     this.#holdings.bytes += bytes;
     this.#ownBytes += bytes;
-    this.#keyUse.bytes += bytes;
+    this.#ownerUse.bytes += bytes;
+  }
+
+  #countSlow(change: number): void {
+    const { slowByKey } = this.#ownerUse;
+    const count = (slowByKey.get(this.#sender.key) ?? 0) + change;
+    if (count > 0) slowByKey.set(this.#sender.key, count);
+    else slowByKey.delete(this.#sender.key);
   }
 }
 

@@ -6,7 +6,7 @@ import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
-import { serveInTurn } from './serve-in-turn.ts';
+import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
 
 /** Milliseconds within which the headers of a request must arrive. */
 const headersTimeoutMs = 20_000;
@@ -56,6 +56,8 @@ export function createClientServer(
     },
     serve,
   );
+  // One more than a request may have, so that `serveInTurn` sees that there are too many.
+  server.maxHeadersCount = maxHeaders + 1;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     acceptBodyWhenRead(request, response);
     serve(request, response);

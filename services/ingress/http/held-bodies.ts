@@ -1,12 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { BodyReservation, overloadedError, type Holdings } from './body-reservation.ts';
 
-/** The id of the key that sends a body, and the limits that apply to the key. */
-export interface BodySender {
-  readonly id: string;
-  readonly limits: readonly PartyLimits[];
-}
+/** The fields of the identity that sends a body: the id of its key, its owner, and the limits that apply to the key. */
+export type BodySender = Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs' | 'limits'>;
 
 /** Bytes of memory per running or waiting request and its sockets, as `npm run bench` measures them, plus a margin. */
 const activeBytes = 64 * 1024;
@@ -28,12 +26,13 @@ export function computeDefaultHeldBytes(limitBytes: number): number {
  */
 const extraSlowBodies = 8;
 
-/** The places for requests divided by this number stay free for other keys, however many requests one key sends. */
+/** Of the places that the others leave, an owner may take all but one in this number. */
 const freePlaceDivisor = 10;
 
 /**
- * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
- * body is admitted only if the memory that then stays free is at least as large as all bodies of the key.
+ * Limits the number of requests that arrive or run at once, and the memory of their bodies, shared among owners, however many keys they
+ * have. If an owner already has bodies in memory, its next body is admitted only if the memory that then stays free is at least as large as
+ * all bodies of the owner.
  */
 export class HeldBodies {
   readonly #holdings: Holdings;
@@ -42,7 +41,7 @@ export class HeldBodies {
 
   /** @param load says whether the event loop of this process is behind */
   constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
-    this.#holdings = { maxBytes, bytes: 0, requests: 0, useByKey: new Map(), slow: new Map() };
+    this.#holdings = { maxBytes, bytes: 0, requests: 0, useByOwner: new Map(), slow: new Map() };
     this.#maxCount = maxCount;
     this.#load = load;
   }
@@ -52,20 +51,24 @@ export class HeldBodies {
   }
 
   /**
-   * Admits one more request of a key.
+   * Admits one more request.
    * @throws RouterError `overloaded` if there are too many requests or the event loop is behind; `rate_limit_exceeded` if the key has more
    * slow bodies than it may have (see `extraSlowBodies`)
    */
-  admit({ id, limits }: BodySender): BodyReservation {
+  admit(sender: BodySender): BodyReservation {
+    const { id: key, limits } = sender;
+    const owner = findStoreOwner(sender);
     const holdings = this.#holdings;
-    const keyUse = holdings.useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
-    if (keyUse.slow >= extraSlowBodies && keyUse.slow >= findConcurrentLimit(limits) + extraSlowBodies)
-      throw stillArrivingError(keyUse.slow);
+    const ownerUse = holdings.useByOwner.get(owner) ?? { bytes: 0, requests: 0, slowByKey: new Map() };
+    const slow = ownerUse.slowByKey.get(key) ?? 0;
+    if (slow >= extraSlowBodies && slow >= findConcurrentLimit(limits) + extraSlowBodies)
+      throw stillArrivingError(slow);
     if (holdings.requests >= this.#maxCount) this.#endSlowest();
-    const maxPerKey = this.#maxCount - Math.floor(this.#maxCount / freePlaceDivisor);
-    if (holdings.requests >= this.#maxCount || keyUse.requests >= maxPerKey) throw overloadedError();
+    const places = this.#maxCount - (holdings.requests - ownerUse.requests);
+    if (holdings.requests >= this.#maxCount || ownerUse.requests >= places - Math.floor(places / freePlaceDivisor))
+      throw overloadedError();
     if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
-    return new BodyReservation(holdings, keyUse, id);
+    return new BodyReservation(holdings, ownerUse, { owner, key });
   }
 
   /** Ends the request that has waited longest for its body, because a fast client must not wait for a slow one. */

@@ -5,6 +5,9 @@ import { RouterError } from '#shared/core/errors.ts';
 /** Largest number of requests of a connection that may wait for the answers to earlier requests. */
 const maxWaiting = 8;
 
+/** Maximum of headers of a request. Programs send about thirty, and a thousand short ones take as much memory as a large body. */
+export const maxHeaders = 200;
+
 /** The form of a `Host` header: a name or an IP address, and a port (RFC 9110, section 7.2). It may be empty. */
 const hostPattern = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=%:-]+\])(?::\d*)?$/;
 
@@ -45,11 +48,16 @@ export function serveInTurn(
   return (request, response) => {
     const { socket } = request;
     if (!socket.writable) return;
+    if (request.rawHeaders.length > 2 * maxHeaders) return refuseAndClose(tooManyHeadersError(), socket);
     const fault = findFault(request);
     if (fault !== undefined) return refuseAndClose(new RouterError('invalid_request', fault), socket);
     if (response.socket) serve(request, response);
     else waitForTurn(request, response);
   };
+}
+
+function tooManyHeadersError(): RouterError {
+  return new RouterError('headers_too_large', `The request has more than ${maxHeaders} headers.`);
 }
 
 function tooManyWaitingError(): RouterError {

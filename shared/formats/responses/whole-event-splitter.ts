@@ -1,36 +1,36 @@
+import { partialEvents, type PartialEvent } from '../sse/partial-events.ts';
+
 const eventEnd = Buffer.from('\n\n');
+const lineEnd = 10;
 
 export const noBytes = Buffer.alloc(0);
 
 /** Converts the pieces of a stream to whole events. Keeps the beginning of an event until the event is complete. */
 export class WholeEventSplitter {
-  #rest: Buffer = noBytes;
+  /** The beginning of an event; undefined until the first piece that does not end with an event. */
+  #partial: PartialEvent | undefined;
+  #endsLine = false;
 
   /**
    * Returns the events that this piece completes; no bytes if the piece completes no event. The result may share the memory of the piece.
+   * @throws RouterError `upstream_failed` if there is no room for the beginning of an event
    */
   takeWholeEvents(piece: Uint8Array): Uint8Array {
-    const bytes = this.#prependRest(piece);
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const at = bytes.lastIndexOf(eventEnd);
-    const completeBytes = at < 0 ? 0 : at + eventEnd.length;
-    if (completeBytes === bytes.length) {
-      this.#rest = noBytes;
-      return bytes;
+    const isEndDivided = at < 0 && this.#endsLine && bytes[0] === lineEnd;
+    const completeBytes = isEndDivided ? 1 : at < 0 ? 0 : at + eventEnd.length;
+    const events = completeBytes === 0 ? noBytes : this.finish(bytes.subarray(0, completeBytes));
+    if (completeBytes < bytes.length) {
+      this.#partial ??= partialEvents.open();
+      this.#partial.add(bytes.subarray(completeBytes));
     }
-    // The rest is copied, because the piece's memory may be used again.
-    this.#rest = Buffer.from(bytes.subarray(completeBytes));
-    return bytes.subarray(0, completeBytes);
+    this.#endsLine = completeBytes < bytes.length ? bytes.at(-1) === lineEnd : false;
+    return events;
   }
 
   /** Returns the kept bytes, followed by the last piece of the stream. */
   finish(piece: Uint8Array): Uint8Array {
-    const bytes = this.#prependRest(piece);
-    this.#rest = noBytes;
-    return bytes;
-  }
-
-  #prependRest(piece: Uint8Array): Buffer {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    return this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    return this.#partial === undefined || this.#partial.bytes === 0 ? piece : this.#partial.take(piece);
   }
 }

@@ -59,3 +59,14 @@ it('a model that was reported stays unserved while no ingress reports its ejecti
   expect(await known()).toEqual([]);
   expect(await sent()).toHaveLength(1);
 });
+
+it('models without end, as a worker that invents names announces them, leave a bounded number of records for an hour', async () => {
+  const { look, known } = await open();
+  const invent = (round: number) => Array.from({ length: 3_000 }, (_, at) => `invented-${round}-${at}`);
+  for (const round of [0, 1, 2]) await look(invent(round), round);
+  expect(await known()).toHaveLength(5_000);
+  await look([], 10);
+  await look([], 60_000);
+  await look([], 60_000 + 3_600_000);
+  expect(await known()).toEqual([]);
+});

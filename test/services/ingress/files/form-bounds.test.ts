@@ -129,7 +129,7 @@ async function servePlaces(places: number) {
   let begun = 0;
   const url = await serveInTest(async (received, response) => {
     try {
-      const holding = held.admit({ id: received.url ?? '', limits: [] });
+      const holding = held.admit({ id: received.url ?? '', ownerId: undefined, limits: [] });
       response.on('close', () => holding.release());
       begun += 1;
       const keep = (content: AsyncIterable<Uint8Array>): Promise<string> => text(content);

@@ -181,6 +181,15 @@ it('a connection with a header of 64 KiB is answered with 431 in JSON', async ()
   await until(() => expect(cluster.ingress.lines).toContainEqual(logged));
 });
 
+it('a request with more than 200 headers is answered with 431, and one with 200 is served', async () => {
+  const headers = (count: number) => Array.from({ length: count }, (_, at) => `h${at}: 1`).join('\r\n');
+  const { status, body } = await answerTo(head(headers(1_000)));
+  expect(status).toBe(431);
+  expect(JSON.parse(body)).toMatchObject({ error: { code: 'headers_too_large' } });
+  const small = await answerTo(head(headers(150), 'content-length: 0', 'connection: close'));
+  expect(small.status).toBe(400);
+});
+
 it('a connection with an endless body is answered with 413 as soon as it is too large, and not read for long', async () => {
   const raw = await openRaw(cluster.url);
   raw.socket.write(head('transfer-encoding: chunked'));

@@ -20,7 +20,7 @@ async function hold(ms: number, times: number): Promise<void> {
 it('an event loop is behind when its timers are late for about a second, until they are not', async () => {
   const load = stopAfterTest(new EventLoopLoad(200));
   const held = new HeldBodies(1_000, 10, load);
-  const admit = () => held.admit({ id: 'key', limits: [] }).release();
+  const admit = () => held.admit({ id: 'key', ownerId: undefined, limits: [] }).release();
   admit();
   await hold(500, 6);
   expect(load.isBehind).toBe(true);

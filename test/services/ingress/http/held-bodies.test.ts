@@ -1,12 +1,22 @@
 import { expect, it } from 'vitest';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
+import type { BodyReservation } from '#services/ingress/http/body-reservation.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const overloaded = errorWith('overloaded');
 
-function sender(id: string, limits: Limits = {}) {
-  return { id, limits: [{ party: `key:${id}`, limits } as const] };
+function sender(id: string, limits: Limits = {}, ownerId?: string) {
+  return { id, ownerId, limits: [{ party: `key:${id}`, limits } as const] };
+}
+
+function grows(body: BodyReservation, bytes: number): boolean {
+  try {
+    body.grow(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 it('a body that is still decompressed after its client has left takes no room', () => {
@@ -36,6 +46,18 @@ it('a key leaves as much memory free as it holds, and a single body may take all
   expect(held.bytes).toBe(600);
   for (const each of [second, other]) each.release();
   held.admit(sender('loud')).grow(1_000);
+});
+
+it('the keys of an owner share its memory and its places', () => {
+  const held = new HeldBodies(1_000, 100);
+  const keys = Array.from({ length: 30 }, (_, at) => held.admit(sender(`key-${at}`, {}, 'ada')));
+  expect(keys.filter((body) => grows(body, 100))).toHaveLength(5);
+  const other = held.admit(sender('quiet', {}, 'bob'));
+  other.grow(250);
+  for (let at = 30; at < 89; at += 1) held.admit(sender(`key-${at}`, {}, 'ada'));
+  expect(() => held.admit(sender('key-89', {}, 'ada'))).not.toThrow();
+  expect(() => held.admit(sender('key-90', {}, 'ada'))).toThrow(overloaded);
+  held.admit(sender('quiet', {}, 'bob'));
 });
 
 it('a key has a tenth of the places less than all', () => {
