@@ -32,7 +32,7 @@ export class OutcomeAverage {
   countGoodJob(now: number): void {
     this.#decay(now);
     this.#good += 1;
-    for (const fault of Object.values(this.#faults)) Object.assign(fault, { row: 0, standsOut: false });
+    this.#endRuns();
   }
 
   countFault(kind: Fault, now: number): void {
@@ -88,7 +88,8 @@ export class OutcomeAverage {
 
   /** Clears all faults after the worker has shown that it serves again. */
   clearFaults(): void {
-    for (const fault of Object.values(this.#faults)) Object.assign(fault, { weight: 0, row: 0, standsOut: false });
+    this.#endRuns();
+    for (const fault of Object.values(this.#faults)) fault.weight = 0;
   }
 
   /** Drops the times to the first token, so that old slow times do not count against a worker that has recovered. */
@@ -123,6 +124,13 @@ export class OutcomeAverage {
   /** Mean milliseconds to the first token of recent jobs; undefined if there are none. */
   get firstTokenMs(): number | undefined {
     return this.#firstTokens < 0.01 ? undefined : this.#firstTokenMs / this.#firstTokens;
+  }
+
+  #endRuns(): void {
+    for (const fault of Object.values(this.#faults)) {
+      fault.inRow = 0;
+      fault.standsOut = false;
+    }
   }
 
   #decay(now: number): void {

@@ -6,7 +6,7 @@ import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { measureLoad } from '../../../../helpers/broker/measure-load.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
-import type { Parties, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
+import type { Parties, TestIngress, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 
 const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];
@@ -79,6 +79,21 @@ describe.concurrent('a worker', () => {
     expect((await good).failed).toBe(0);
   });
 
+  it('is not ejected for faults between which it serves', async ({ start, expect }) => {
+    const ingress = await addFourWorkers(await start());
+    const { health } = made(ingress.workers.get('sick'));
+    // Each conversation meets the same worker, and this one meets the worker that fails now and then.
+    const affinity = await findConversation(ingress, 'sick');
+    const faulty: Step[] = [{ only: 'sick', fail: 'upstream_failed' }, { whoami: true }];
+    for (let fault = 0; fault < 5; fault += 1) {
+      for (let at = 0; at < 3; at += 1)
+        expect((await ingress.send({ affinity, steps: [{ whoami: true }] }).finished).text).toBe('sick');
+      const report = await ingress.send({ affinity, steps: faulty }).finished;
+      expect(report).toMatchObject({ state: 'done', attempts: 2 });
+      expect(health.isEjected()).toBe(false);
+    }
+  });
+
   it('is ejected in at most half of a pool', async ({ start, expect }) => {
     const ingress = await addFourWorkers(await start());
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
@@ -94,6 +109,12 @@ describe.concurrent('a worker', () => {
     expect(ingress.workers.get('sick')?.health.isEjected()).toBe(false);
   });
 });
+
+/** Finds a conversation whose requests go to a worker. */
+async function findConversation({ send }: TestIngress, worker: string): Promise<number> {
+  for (let affinity = 1; ; affinity += 0x1000_0001)
+    if ((await send({ affinity, steps: [{ whoami: true }] }).finished).text === worker) return affinity;
+}
 
 type Send = (request: TestRequest & { model: string }) => Promise<string>;
 
