@@ -13,6 +13,7 @@ export type SchemaOutcome = { problems: SchemaProblem[] } | { invalid: string };
 
 /** Maximum compiled schemas that are kept; the schema that was used least recently is dropped. */
 const maxKeptChecks = 20;
+/** By whether the schema must match its meta-schema, and its text. */
 const compiledChecks = new Map<string, ReturnType<typeof compileSchema>>();
 
 parentPort?.on('message', ({ schema, mustMatchMetaSchema, value }: SchemaTask) => {
@@ -20,14 +21,15 @@ parentPort?.on('message', ({ schema, mustMatchMetaSchema, value }: SchemaTask) =
 });
 
 function checkValue(schema: string, mustMatchMetaSchema: boolean, value: Json | undefined): SchemaOutcome {
-  let check = compiledChecks.get(schema);
+  const key = `${mustMatchMetaSchema} ${schema}`;
+  let check = compiledChecks.get(key);
   try {
     check ??= compileSchema({ schema: JSON.parse(schema) as JsonObject, mustMatchMetaSchema });
   } catch (error) {
     return { invalid: error instanceof Error ? error.message : String(error) };
   }
-  compiledChecks.delete(schema);
-  compiledChecks.set(schema, check);
+  compiledChecks.delete(key);
+  compiledChecks.set(key, check);
   const [oldest] = compiledChecks.keys();
   if (compiledChecks.size > maxKeptChecks && oldest !== undefined) compiledChecks.delete(oldest);
   return { problems: value === undefined ? [] : check(value) };
