@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument, stringify, type Document, type YAMLParseError } from 'yaml';
 import type { z } from 'zod';
+import { isJsonObject } from '#shared/core/json.ts';
 import { editableSections, maxRegistryBytes, explainNotEditable } from './editable-sections.ts';
 import { findLine, type RegistryProblem } from './registry-problem.ts';
 import { protoFieldMessage, toPlainValue, findProtoFields } from './plain-value.ts';
@@ -58,7 +59,7 @@ interface Mistake {
 
 /** Finds the sections that are allowed only in a file. */
 function findFileOnlySections(content: unknown): Mistake[] {
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) return [];
+  if (!isJsonObject(content)) return [];
   const fileOnly = Object.keys(content).filter(
     (section) => allSections.includes(section) && !editableNames.includes(section),
   );

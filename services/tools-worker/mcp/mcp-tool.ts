@@ -1,6 +1,6 @@
 import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json, JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
@@ -86,6 +86,5 @@ export class McpTool implements Tool {
  */
 export function toObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
-  const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);
-  return (isObject ? structured : { value: structured }) as JsonObject;
+  return isJsonObject(structured) ? structured : ({ value: structured } as JsonObject);
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '#shared/core/json.ts';
+
 /** Numbers of characters to which the JSON of a long value is shortened. The second number is used if the first does not suffice. */
 const keptLengths = [400, 100];
 
@@ -15,7 +17,7 @@ export function shortenDetails(input: Details, maxLength: number): Details {
     const details = { ...input };
     const places = Object.keys(details).flatMap((name) => {
       const value = details[name];
-      if ((name !== 'before' && name !== 'after') || !isObject(value)) return [{ within: details, name }];
+      if ((name !== 'before' && name !== 'after') || !isJsonObject(value)) return [{ within: details, name }];
       const within = { ...value };
       details[name] = within;
       return Object.keys(within).map((inner) => ({ within, name: inner }));
@@ -27,9 +29,5 @@ export function shortenDetails(input: Details, maxLength: number): Details {
     }
   }
   const { after } = input;
-  return { tooLong: length, fields: Object.keys(isObject(after) ? after : input) };
-}
-
-function isObject(value: unknown): value is Details {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return { tooLong: length, fields: Object.keys(isJsonObject(after) ? after : input) };
 }

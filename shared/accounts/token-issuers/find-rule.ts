@@ -1,3 +1,4 @@
+import { isJsonObject } from '#shared/core/json.ts';
 import type { Claims, IssuerRule } from './token-issuer.ts';
 
 /** Returns the first rule that matches the claims of a token; undefined if no rule matches. */
@@ -19,8 +20,8 @@ export function findClaim(claims: Claims, path: string): unknown {
   for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
     const name = path.slice(0, dot);
     const inner = Object.hasOwn(claims, name) ? claims[name] : undefined;
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) continue;
-    const found = findClaim(inner as Claims, path.slice(dot + 1));
+    if (!isJsonObject(inner)) continue;
+    const found = findClaim(inner, path.slice(dot + 1));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,11 +1,11 @@
-import type { Json } from '#shared/core/json.ts';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
 
 /**
  * Keywords that may make a schema costly to check. The function of a keyword returns whether the keyword's value makes the schema costly.
  */
-const costlyKeywords: Readonly<Record<string, (value: Json) => boolean>> = {
+const costlyKeywords: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   pattern: (value) => typeof value === 'string',
-  patternProperties: isObject,
+  patternProperties: isJsonObject,
   uniqueItems: (value) => value === true,
   $ref: (value) => typeof value === 'string',
   $dynamicRef: (value) => typeof value === 'string',
@@ -18,18 +18,15 @@ const costlyKeywords: Readonly<Record<string, (value: Json) => boolean>> = {
  * with each level) are not plain.
  */
 export function isPlainSchema(schema: Json): boolean {
-  const unvisited: Json[] = [schema];
-  for (let part = unvisited.pop(); part !== undefined; part = unvisited.pop()) {
+  const unvisited: (Json | undefined)[] = [schema];
+  while (unvisited.length > 0) {
+    const part = unvisited.pop();
     if (Array.isArray(part)) unvisited.push(...part);
-    else if (isObject(part))
+    else if (isJsonObject(part))
       for (const [name, value] of Object.entries(part)) {
         if (Object.hasOwn(costlyKeywords, name) && costlyKeywords[name]?.(value)) return false;
         unvisited.push(value);
       }
   }
   return true;
-}
-
-function isObject(value: Json): value is { [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#shared/core/json.ts';
 import { findDifferences } from './apply/find-differences.ts';
 import { formatDifference, formatValue } from './apply/print-changes.ts';
 
@@ -13,14 +14,11 @@ export function describeChange({ before, after, ...details }: Readonly<Record<st
 }
 
 function describeValues(before: unknown, after: unknown): string[] {
-  if (isObject(after)) return findDifferences(isObject(before) ? before : undefined, after).map(formatDifference);
+  if (isJsonObject(after))
+    return findDifferences(isJsonObject(before) ? before : undefined, after).map(formatDifference);
   return before === undefined && after === undefined ? [] : [`${formatValue('', before)} → ${formatValue('', after)}`];
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function formatDetail(value: unknown): string {
-  return isObject(value) && typeof value['name'] === 'string' ? value['name'] : formatValue('', value);
+  return isJsonObject(value) && typeof value['name'] === 'string' ? value['name'] : formatValue('', value);
 }

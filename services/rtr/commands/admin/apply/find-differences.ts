@@ -1,3 +1,5 @@
+import { isJsonObject } from '#shared/core/json.ts';
+
 export interface Difference {
   /** Such as `limits.costPerDay`. */
   field: string;
@@ -26,13 +28,9 @@ export function pickChangedFields(wanted: object, differences: readonly Differen
 }
 
 function compare(field: string, before: unknown, after: unknown): Difference[] {
-  if (isObject(after) && (isObject(before) || before === undefined)) {
+  if (isJsonObject(after) && (isJsonObject(before) || before === undefined)) {
     const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after)]);
     return [...names].flatMap((name) => compare(`${field}.${name}`, before?.[name], after[name]));
   }
   return JSON.stringify(before ?? null) === JSON.stringify(after ?? null) ? [] : [{ field, before, after }];
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
