@@ -227,7 +227,10 @@ await runService(async (environment, releases) => {
     releases,
   });
   queues.set('scheduled', startScheduled({ access, jobs, tasks: scheduled, log, releases }));
-  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => writes.roundTripMs() });
+  registerDependencyGauges(metricsRegistry, {
+    nats: () => broker.measureRoundTripMs(),
+    redis: () => writes.measureRoundTripMs(),
+  });
   registerFileMetrics(metricsRegistry, files);
   registerRunnerGauges(metricsRegistry, { jobs, batches, slots, workers: queues });
   readHealth = async () => {

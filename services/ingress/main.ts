@@ -187,7 +187,10 @@ await runService(async (environment, releases) => {
   };
   const priceOf: PriceLookup = (tier, model) => prices.priceOf(tier, model);
 
-  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => writes.roundTripMs() });
+  registerDependencyGauges(metricsRegistry, {
+    nats: () => broker.measureRoundTripMs(),
+    redis: () => writes.measureRoundTripMs(),
+  });
   registerQueueMetrics(metricsRegistry, () => dispatcher.jobs());
   registerWorkerMetrics(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Listeners } from '#shared/core/listeners.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { parseRegistryFile, readRegistryText } from './read-registry.ts';
@@ -25,7 +26,7 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
   let lastText = readRegistryText(file);
   let parsedFile = parseRegistryFile(lastText, file);
 
-  const listeners: (() => void)[] = [];
+  const listeners = new Listeners('the registry has changed', log);
   const poll = async (): Promise<void> => {
     try {
       const text = await readFile(file, 'utf8');
@@ -33,7 +34,7 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
       lastText = text;
       parsedFile = parseRegistryFile(text, file);
       log.info({ file, names: Object.keys(parsedFile.registry.models).length }, 'the registry was reloaded');
-      for (const listener of listeners) listener();
+      listeners.call();
     } catch (error) {
       if (error instanceof ConfigError)
         log.error({ err: error, file }, 'the registry is invalid: the previous one stays in use');
@@ -44,7 +45,7 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
   return {
     current: () => parsedFile.registry,
     readShownSections: () => parsedFile.shownContent,
-    onChange: (listener) => void listeners.push(listener),
+    onChange: (listener) => void listeners.add(listener),
     close: () => clearInterval(timer),
   };
 }

@@ -1,3 +1,4 @@
+import { Listeners } from '#shared/core/listeners.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LiveRegistry } from './follow-registry.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
@@ -44,7 +45,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
   /** The last version that was read, whether or not it was valid. */
   let lastRead: StoredVersion | undefined;
   let isUnavailable = false;
-  const listeners: (() => void)[] = [];
+  const listeners = new Listeners('the registry has changed', log);
 
   /** Reads a version, and uses it if it is valid for this release. */
   const tryToUse = async (version: StoredVersion): Promise<'used' | 'invalid' | 'gone'> => {
@@ -61,7 +62,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     }
     inUse = { version, registry, shownContent: config as Record<string, unknown> };
     log.info({ version: version.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
-    for (const listener of listeners) listener();
+    listeners.call();
     return 'used';
   };
 
@@ -99,7 +100,7 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     current: () => inUse.registry,
     readShownSections: () => inUse.shownContent,
     version: () => inUse.version,
-    onChange: (listener) => void listeners.push(listener),
+    onChange: (listener) => void listeners.add(listener),
     refresh,
     close: () => clearInterval(timer),
   };

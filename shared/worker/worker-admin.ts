@@ -14,7 +14,7 @@ export interface AdministeredWorker {
 
 export interface AdministeredBroker {
   connected: boolean;
-  roundTripMs(): Promise<number | undefined>;
+  measureRoundTripMs(): Promise<number | undefined>;
 }
 
 export interface WorkerAdminOptions {
@@ -64,7 +64,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   const registry = createServiceRegistry(service);
   const metrics = new WorkerMetrics(registry, readStatus);
   // A worker that waits for its engine is not connected to the broker yet, which must not raise an alert.
-  registerDependencyGauges(registry, { nats: () => followed?.broker.roundTripMs() });
+  registerDependencyGauges(registry, { nats: () => followed?.broker.measureRoundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
     const server = createAdminServer({ log, registry, health: readHealth });
     await listen(server, config.ADMIN_PORT, config.ADMIN_HOST, releases);

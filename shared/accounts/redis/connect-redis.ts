@@ -15,7 +15,7 @@ export interface RedisConnection {
   /** Returns whether Redis answers a ping within a second. */
   ready(): Promise<boolean>;
   /** Returns the milliseconds that Redis takes to answer a ping; undefined if Redis does not answer within a second. */
-  roundTripMs(): Promise<number | undefined>;
+  measureRoundTripMs(): Promise<number | undefined>;
   /** Resolves when Redis can be used. Rejects with `store_unavailable` if the signal aborts first. */
   whenReady(signal: AbortSignal): Promise<void>;
   /** Closes the connection. Unanswered commands fail. */
@@ -69,7 +69,7 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
         });
       return runningCheck;
     },
-    async roundTripMs() {
+    async measureRoundTripMs() {
       const startedAt = performance.now();
       return (await this.ready()) ? performance.now() - startedAt : undefined;
     },

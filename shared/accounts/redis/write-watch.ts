@@ -30,8 +30,8 @@ export class WriteWatch {
   }
 
   /** Returns the milliseconds that Redis takes to answer a ping; undefined if Redis does not answer in time, or refuses writes. */
-  async roundTripMs(): Promise<number | undefined> {
-    const ms = await this.#connection.roundTripMs();
+  async measureRoundTripMs(): Promise<number | undefined> {
+    const ms = await this.#connection.measureRoundTripMs();
     return this.areRefused ? undefined : ms;
   }
 

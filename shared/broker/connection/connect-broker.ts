@@ -10,6 +10,7 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Listeners } from '#shared/core/listeners.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { buildConnectionOptions, type BrokerAccess } from './connection-options.ts';
@@ -39,6 +40,9 @@ const firstConnectMs = 30_000;
 /** Milliseconds within which a healthy server answers. */
 const maxRoundTripMs = 1_000;
 
+/** A server that takes longer than this many milliseconds to answer was blocked. */
+const maxPromptMs = 500;
+
 /** Milliseconds that the last messages have to reach the server when the connection is closed. */
 const closeFlushMs = 1_000;
 
@@ -54,7 +58,7 @@ export class Broker {
   readonly #outbox: Outbox;
   readonly #credential: Credential | undefined;
   readonly #inboxPrefix: string | undefined;
-  readonly #reconnectListeners = new Set<() => void>();
+  readonly #reconnectListeners: Listeners;
   #disconnectedSince: number | undefined;
   #connectedSince = performance.now();
 
@@ -69,6 +73,7 @@ export class Broker {
     this.#credential = credential;
     this.#inboxPrefix = inboxPrefix;
     this.#log = log;
+    this.#reconnectListeners = new Listeners('the broker connection is back', log);
     this.#outbox = new Outbox(nc, log);
     this.#followStatus().catch((error: unknown) => log.error({ err: error }, 'following the broker connection failed'));
   }
@@ -109,8 +114,7 @@ export class Broker {
    * @returns a function that ends the calls
    */
   onReconnect(listener: () => void): () => void {
-    this.#reconnectListeners.add(listener);
-    return () => this.#reconnectListeners.delete(listener);
+    return this.#reconnectListeners.add(listener);
   }
 
   /** Sends a message at the end of this turn of the event loop, after the messages published before it. */
@@ -140,7 +144,7 @@ export class Broker {
   }
 
   /** Measures the milliseconds that the server takes to answer; undefined if it does not answer within a second. */
-  async roundTripMs(): Promise<number | undefined> {
+  async measureRoundTripMs(): Promise<number | undefined> {
     if (!this.connected) return undefined;
     const startedAt = performance.now();
     const roundTrip = this.nc.flush().then(
@@ -148,6 +152,12 @@ export class Broker {
       () => undefined,
     );
     return Promise.race([roundTrip, sleep(maxRoundTripMs, undefined, { ref: false })]);
+  }
+
+  /** Whether the server answers promptly. Otherwise it was blocked or is out of reach, and the silence of others proves nothing. */
+  async answersPromptly(): Promise<boolean> {
+    const answerMs = await this.measureRoundTripMs();
+    return answerMs !== undefined && answerMs <= maxPromptMs;
   }
 
   /** Sends the messages that still wait and closes the connection. Waits at most a second for the server to receive them. */
@@ -183,17 +193,6 @@ export class Broker {
     });
   }
 
-  /** Calls all listeners for reconnects. Logs an error that a listener throws, and then calls the other listeners. */
-  #callReconnectListeners(): void {
-    for (const listener of this.#reconnectListeners) {
-      try {
-        listener();
-      } catch (error) {
-        this.#log.error({ err: error }, 'a listener failed after the broker connection came back');
-      }
-    }
-  }
-
   async #followStatus(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === 'disconnect') {
@@ -204,7 +203,7 @@ export class Broker {
         this.#connectedSince = performance.now();
         this.#backoff.setRefused(false);
         this.#log.info({ server: status.server }, 'broker connection is back');
-        this.#callReconnectListeners();
+        this.#reconnectListeners.call();
       } else if (status.type === 'error') {
         this.#backoff.setRefused(isCredentialRefusal(status.error));
         if (isCredentialRefusal(status.error))

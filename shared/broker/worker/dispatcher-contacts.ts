@@ -22,7 +22,7 @@ const dropAfterMs = 60_000;
 const maxContacts = 1_000;
 
 export interface DispatcherContactsOptions {
-  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'roundTripMs'>;
+  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'measureRoundTripMs'>;
   log: Logger;
   /** The subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
@@ -123,7 +123,7 @@ export class DispatcherContacts {
   /** Marks overdue dispatchers as silent once the broker has answered, which shows that neither the broker nor this process hangs. */
   async #markSilentContacts(): Promise<void> {
     this.#isMarking = true;
-    const answerMs = await this.#options.broker.roundTripMs();
+    const answerMs = await this.#options.broker.measureRoundTripMs();
     this.#isMarking = false;
     if (answerMs === undefined) return;
     // The broker delivers in order, so everything that it sent before this answer, echoes included, has arrived by now.

@@ -18,7 +18,7 @@ const laneRequestIntervalMs = 250;
 const sweepMs = 500;
 
 export interface PullerOptions {
-  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'roundTripMs'>;
+  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'measureRoundTripMs'>;
   log: Logger;
   worker: WorkerAddress;
   /** The subject prefix of the worker's own inbox for answers to pulls. */
@@ -260,7 +260,7 @@ export class Puller {
   /** Repairs overdue pulls once the server has answered, which shows that neither the server nor this process hangs. */
   async #repairOverdue(): Promise<void> {
     this.#isRepairing = true;
-    const answerMs = await this.#broker.roundTripMs();
+    const answerMs = await this.#broker.measureRoundTripMs();
     this.#isRepairing = false;
     if (this.#isClosed || answerMs === undefined) return;
     // The broker keeps the order, so everything that the server sent before its answer has arrived by now.

@@ -108,4 +108,21 @@ auto:
     writeFileSync(file, good.replace('fast', 'faster'));
     await until(() => expect(changes).toEqual([['faster']]));
   });
+
+  it('that changes is announced to every listener, and a listener that throws does not count as unreadable', async () => {
+    const file = join(temporaryFolder(), 'r.yaml');
+    writeFileSync(file, good);
+    const log = silentLog.child({});
+    const [mistake, warning] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
+    const registry = stopAfterTest(followRegistry(file, log));
+    let changes = 0;
+    registry.onChange(() => {
+      throw new Error('broken');
+    });
+    registry.onChange(() => (changes += 1));
+    writeFileSync(file, good.replace('fast', 'faster'));
+    await until(() => changes > 0);
+    expect(mistake).toHaveBeenCalledExactlyOnceWith(expect.anything(), 'a listener failed');
+    expect(warning).not.toHaveBeenCalled();
+  });
 });

@@ -11,7 +11,7 @@ it('a worker reports no state of the broker before it connects to it', async () 
   expect(await admin.registry.metrics()).not.toMatch(/^rtr_dependency_up\{/m);
   const worker = { status: { slots: 1, busy: 0, accepting: true, draining: false } };
   let ms: number | undefined;
-  admin.follow(worker, { connected: true, roundTripMs: async () => ms });
+  admin.follow(worker, { connected: true, measureRoundTripMs: async () => ms });
   expect(await admin.registry.metrics()).toContain('rtr_dependency_up{dependency="nats"} 0');
   ms = 2;
   const metrics = await admin.registry.metrics();

@@ -22,9 +22,6 @@ const requestFrameAfterMs = 4_000;
 /** Maximum milliseconds from an offer to the worker's first frame, which may be a keep-alive. */
 const maxOfferSilenceMs = 1_500;
 
-/** A broker that takes longer than this many milliseconds to answer a ping was blocked. */
-const maxAnswerMs = 500;
-
 /** If two sweeps are more than this many milliseconds apart, this process was blocked in between. */
 const blockedMs = 1_000;
 
@@ -118,11 +115,11 @@ export class JobSweep {
    */
   async #reportLostJobs(): Promise<void> {
     this.#isReporting = true;
-    const answerMs = await this.#options.broker.roundTripMs();
+    const isPrompt = await this.#options.broker.answersPromptly();
     this.#isReporting = false;
     const silent = [...this.#silentJobs];
     this.#silentJobs.clear();
-    if (answerMs === undefined || answerMs > maxAnswerMs) return this.restartSilence();
+    if (!isPrompt) return this.restartSilence();
     const { broker, timeouts, estimateWaitMs, machine } = this.#options;
     const now = performance.now();
     for (const job of silent) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Listeners } from '#shared/core/listeners.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
@@ -42,8 +43,8 @@ export class LiveWorkers {
   readonly #usage = new CredentialUsage(process.constrainedMemory());
   readonly #rules = { models: new CredentialModelRules(), tools: new CredentialToolRules() };
   readonly #pools: LivePools;
-  readonly #lostListeners = new Set<(worker: LiveWorker, loss: Loss) => void>();
-  readonly #changeListeners = new Set<() => void>();
+  readonly #lostListeners: Listeners<[worker: LiveWorker, loss: Loss]>;
+  readonly #changeListeners: Listeners;
   readonly #requests: AnnouncementRequests;
   readonly #reader: AnnouncementReader;
   readonly #silenceCheck: SilenceCheck;
@@ -54,13 +55,15 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
+    this.#lostListeners = new Listeners('a worker is lost', log);
+    this.#changeListeners = new Listeners('workers have changed', log);
     this.#pools = new LivePools(contract);
     this.#requests = new AnnouncementRequests(broker);
     this.#reader = new AnnouncementReader(broker.subjects, log, this.#rules);
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
-    this.#silenceCheck = new SilenceCheck(broker, log, this.#workers, (silent) => this.#remove(silent, 'silent'));
+    this.#silenceCheck = new SilenceCheck(broker, this.#workers, (silent) => this.#remove(silent, 'silent'));
     this.#stopListening = () => {
       heartbeats.unsubscribe();
       this.#requests.close();
@@ -229,7 +232,7 @@ export class LiveWorkers {
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);
     if (!knownWorker) logJoined(this.#log, worker, this.#contract);
-    if (hasChanged) for (const listener of this.#changeListeners) listener();
+    if (hasChanged) this.#changeListeners.call();
     const { models, tools } = announcement;
     for (const other of this.#rules.models.recordModels(address, models, this.#workers.values()))
       this.#readAgain(other);
@@ -246,8 +249,8 @@ export class LiveWorkers {
       this.#pools.removeWorker(worker);
       this.#log.info({ worker: worker.id, held: worker.ownJobs }, lossTexts[loss]);
     }
-    for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, loss);
-    for (const listener of this.#changeListeners) listener();
+    for (const worker of workers) this.#lostListeners.call(worker, loss);
+    this.#changeListeners.call();
   }
 }
 

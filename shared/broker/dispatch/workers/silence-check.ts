@@ -1,4 +1,3 @@
-import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from './live-worker.ts';
 
@@ -7,9 +6,6 @@ const lostAfterMs = 3_300;
 
 /** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
 export const lateAfterMs = 1_500;
-
-/** A broker that takes longer than this many milliseconds to answer a ping was blocked. */
-const maxAnswerMs = 500;
 
 const checkIntervalMs = 250;
 
@@ -20,7 +16,6 @@ const checkIntervalMs = 250;
  */
 export class SilenceCheck {
   readonly #broker: Broker;
-  readonly #log: Logger;
   readonly #workers: ReadonlyMap<string, LiveWorker>;
   readonly #onSilent: (workers: readonly LiveWorker[]) => void;
   readonly #stop: () => void;
@@ -30,15 +25,13 @@ export class SilenceCheck {
   /** @param onSilent called with the workers that count as lost; the list may be empty */
   constructor(
     broker: Broker,
-    log: Logger,
     workers: ReadonlyMap<string, LiveWorker>,
     onSilent: (workers: readonly LiveWorker[]) => void,
   ) {
     this.#broker = broker;
-    this.#log = log;
     this.#workers = workers;
     this.#onSilent = onSilent;
-    const timer = setInterval(() => this.#check(), checkIntervalMs);
+    const timer = setInterval(() => void this.#check(), checkIntervalMs);
     const stopReconnect = broker.onReconnect(() => this.#restartSilence());
     this.#stop = () => {
       clearInterval(timer);
@@ -50,7 +43,7 @@ export class SilenceCheck {
     this.#stop();
   }
 
-  #check(): void {
+  async #check(): Promise<void> {
     const now = performance.now();
     const wasBlocked = now - this.#lastCheck > 1_000;
     this.#lastCheck = now;
@@ -59,16 +52,10 @@ export class SilenceCheck {
     for (const worker of this.#workers.values()) if (worker.lastHeartbeatAt < now - lateAfterMs) worker.stopOffers();
     if (this.#isAsking || this.#findSilent(now).length === 0) return;
     this.#isAsking = true;
-    this.#broker
-      .flush()
-      .then(() => {
-        if (performance.now() - now > maxAnswerMs) this.#restartSilence();
-        else this.#onSilent(this.#findSilent(performance.now()));
-      })
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
-      .finally(() => {
-        this.#isAsking = false;
-      });
+    const isPrompt = await this.#broker.answersPromptly();
+    this.#isAsking = false;
+    if (isPrompt) this.#onSilent(this.#findSilent(performance.now()));
+    else this.#restartSilence();
   }
 
   #findSilent(now: number): LiveWorker[] {

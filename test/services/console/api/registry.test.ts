@@ -48,6 +48,19 @@ async function open() {
   return { ...house, followed, store };
 }
 
+it('a stored version is announced to every listener once, even if another listener throws', async () => {
+  const { followed, store } = await open();
+  const calls: string[] = [];
+  followed.onChange(() => {
+    calls.push('first');
+    throw new Error('broken');
+  });
+  followed.onChange(() => calls.push('second'));
+  await store(first);
+  await followed.refresh();
+  expect(calls).toEqual(['first', 'second']);
+});
+
 describe('the registry in the console', () => {
   it('is empty until a version is stored, and then answers that version as text and as JSON', async () => {
     const { ada, followed } = await open();

@@ -43,16 +43,16 @@ it.each<[string, (redis: Redis) => Promise<unknown>, (redis: Redis) => Promise<u
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
     const watch = stopAfterTest(new WriteWatch(connection, prefix, log));
-    await until(async () => (await watch.roundTripMs()) !== undefined);
+    await until(async () => (await watch.measureRoundTripMs()) !== undefined);
     const mending = redis.duplicate({ enableOfflineQueue: true, reconnectOnError: null });
     onTestFinished(() => mending.disconnect());
     await refuse(mending);
     await until(() => watch.areRefused);
-    expect(await watch.roundTripMs()).toBeUndefined();
+    expect(await watch.measureRoundTripMs()).toBeUndefined();
     const refused = store.create({ kind: 'router', name: 'k', class: 'normal', limits: {} } as never);
     await expect(refused).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
     await mend(mending);
-    await until(async () => (await watch.roundTripMs()) !== undefined);
+    await until(async () => (await watch.measureRoundTripMs()) !== undefined);
     expect(lines.filter((line) => line.includes('redis refuses writes'))).toHaveLength(1);
     expect(lines.join('')).toContain('redis takes writes again');
     // Nothing was written.

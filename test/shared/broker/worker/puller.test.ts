@@ -58,7 +58,7 @@ function start() {
       queueMicrotask(() => puller.onStatus(pull.class, number, { data }));
     },
     publishUnhurried: () => undefined,
-    roundTripMs: () => state.ping.then(() => 1),
+    measureRoundTripMs: () => state.ping.then(() => 1),
   };
   const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', countFreeSlots: () => 1 }, 'pool');
   onTestFinished(() => puller.close());

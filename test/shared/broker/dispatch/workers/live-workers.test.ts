@@ -131,7 +131,7 @@ describe('the workers in the table of an ingress', () => {
     const models = Array.from({ length: 1_500 }, (_, at) => ({ id: `vendor/model-${at}`, capabilities: [] }));
     const change = (number: number): void =>
       announce(ingress, far, { models, version: `${number}`, digest: `${number}` });
-    const count = 100;
+    const count = 250;
     for (let number = 1; number <= count; number += 1) change(number);
     await addWorker({ id: 'honest' });
     const seen = Number(workers.get('joe.w')?.announcement.version);
@@ -266,6 +266,23 @@ describe.concurrent('a worker without heartbeats', () => {
     expect(live.getsOffers).toBe(true);
     dropHeartbeats(worker);
     await until(() => !live.getsOffers);
+  });
+
+  it('is reported to every listener, even if another listener throws', async ({ ingress, expect }) => {
+    const { workers } = ingress;
+    const lost: string[] = [];
+    let changes = 0;
+    workers.onLost(() => {
+      throw new Error('broken');
+    });
+    workers.onLost(({ id }) => lost.push(id));
+    for (const worker of ['one', 'two']) announce(ingress, { ...someone, worker });
+    await until(() => workers.size === 2);
+    workers.onChange(() => {
+      throw new Error('broken');
+    });
+    workers.onChange(() => (changes += 1));
+    await until(() => expect([lost.toSorted(), changes]).toEqual([['one', 'two'], 1]));
   });
 
   it('is removed with all other silent ones, before the first one loses its jobs', async ({ ingress, expect }) => {
