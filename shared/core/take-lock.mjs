@@ -1,65 +1,94 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { processIdentity, getProcessSpace } from './process-identity.mjs';
+
+/** The errors of a rename onto a lock that exists. `ENOTDIR`: the lock of an earlier release, which is a file. */
+const occupiedCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'];
 
 /**
  * Acquires a lock that only one process can hold at a time. When its holder ends, in whatever way, the lock is free again.
- * @param {string} file
+ *
+ * The lock is a folder with one file, which describes the holder and whose name no other lock has. A process that removes the file of a
+ * dead holder can therefore not remove the lock of another process that has been faster. A folder without a file is a free lock.
+ * @param {string} path
  * @param {number} [unseenMs] milliseconds for which a holder on another machine or in another container, which is not visible from here,
  * counts as alive. By default, all holders count as processes of this machine
  * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
-export function takeLock(file, unseenMs = 0) {
-  // Processes of two containers may have the same id, and one process may acquire a lock twice.
-  const nonce = randomBytes(6).toString('hex');
-  const facts = { pid: process.pid, identity: processIdentity(process.pid), space: getProcessSpace(), nonce };
-  const ownContent = JSON.stringify(facts);
-  mkdirSync(dirname(file), { recursive: true });
-  const draft = `${file}.${nonce}`;
-  writeFileSync(draft, ownContent);
+export function takeLock(path, unseenMs = 0) {
+  const name = randomBytes(6).toString('hex');
+  const facts = { pid: process.pid, identity: processIdentity(process.pid), space: getProcessSpace() };
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${name}`;
+  mkdirSync(draft);
   try {
+    writeFileSync(join(draft, name), JSON.stringify(facts));
     for (;;) {
-      // A hard link appears together with its content, so a reader never finds half a lock.
-      if (tryCall('EEXIST', () => linkSync(draft, file))) {
-        return { release: () => readLock(file) === ownContent && rmSync(file) };
-      }
-      const lockContent = readLock(file);
-      const holder = findAliveHolder(file, lockContent, unseenMs);
+      // A rename replaces an empty folder, and fails for any other. The folder appears together with its file.
+      if (tryCall(occupiedCodes, () => renameSync(draft, path))) return { release: () => release(path, name) };
+      const lockFile = findLockFile(path);
+      const holder = findAliveHolder(lockFile, unseenMs);
       if (holder !== undefined) return { holder };
-      if (lockContent !== undefined) removeStale(file, lockContent, draft, unseenMs);
+      if (lockFile !== undefined) removeDead(lockFile);
     }
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(draft, { recursive: true, force: true });
   }
 }
 
 /**
  * Returns the process id of the lock's holder; undefined if the lock is free.
- * @param {string} file
+ * @param {string} path
  * @returns {number | undefined}
  */
-export function lockHolder(file) {
-  return findAliveHolder(file, readLock(file), 0);
+export function lockHolder(path) {
+  return findAliveHolder(findLockFile(path), 0);
 }
 
 /**
- * Returns the process id of the holder that a lock's content names; undefined if there is no content or the holder has ended.
- * @param {string} file
- * @param {string | undefined} content
+ * Returns the path of the file that describes a lock's holder; undefined if there is none.
+ * @param {string} path
+ */
+function findLockFile(path) {
+  try {
+    const [name] = readdirSync(path);
+    return name === undefined ? undefined : join(path, name);
+  } catch (error) {
+    if (hasCode(error, ['ENOENT'])) return undefined;
+    // The lock of an earlier release is itself the file.
+    if (hasCode(error, ['ENOTDIR'])) return path;
+    throw error;
+  }
+}
+
+/**
+ * Returns the process id of the holder that a lock's file describes; undefined if there is no file or the holder has ended.
+ * @param {string | undefined} lockFile
  * @param {number} unseenMs
  */
-function findAliveHolder(file, content, unseenMs) {
-  if (content === undefined) return undefined;
+function findAliveHolder(lockFile, unseenMs) {
+  const content = lockFile === undefined ? undefined : readLock(lockFile);
+  if (lockFile === undefined || content === undefined) return undefined;
   const { pid, identity, space = getProcessSpace() } = parseLock(content);
   // By default the space is ignored, because it contains the machine's name, which may change while a process holds a lock.
-  if (unseenMs > 0 && space !== getProcessSpace()) return computeAgeMs(file) < unseenMs ? pid : undefined;
+  if (unseenMs > 0 && space !== getProcessSpace()) return computeAgeMs(lockFile) < unseenMs ? pid : undefined;
   const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
   return isAlive ? pid : undefined;
 }
 
 /**
- * Parses the content of a lock. A damaged file, as after a power failure, gives an empty object; such a lock has no holder.
+ * Parses the content of a lock's file. A damaged file, as after a power failure, gives an empty object; such a lock has no holder.
  * @param {string} content
  */
 function parseLock(content) {
@@ -71,62 +100,69 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the process that has created the file `….claim` may remove it, and only while the lock is
- * unchanged. Another process may have found the same dead lock and put its own lock in its place.
- * @param {string} file
- * @param {string} staleContent content of the dead lock
- * @param {string} draft a file with the content of this process's lock
- * @param {number} unseenMs
+ * Removes the file of a dead holder, unless another process has done so. Another process may have put its lock into the place of an earlier
+ * release's file: a folder, which `unlink` does not remove.
+ * @param {string} lockFile
  */
-function removeStale(file, staleContent, draft, unseenMs) {
-  const claimFile = `${file}.claim`;
-  if (!tryCall('EEXIST', () => linkSync(draft, claimFile))) {
-    const claimContent = readLock(claimFile);
-    if (claimContent !== undefined && findAliveHolder(claimFile, claimContent, unseenMs) === undefined)
-      rmSync(claimFile, { force: true });
-    return;
-  }
+function removeDead(lockFile) {
   try {
-    if (readLock(file) === staleContent) rmSync(file);
-  } finally {
-    rmSync(claimFile);
+    unlinkSync(lockFile);
+  } catch (error) {
+    if (statSync(lockFile, { throwIfNoEntry: false })?.isFile()) throw error;
   }
 }
 
 /**
- * Reads a lock file; undefined if there is none.
- * @param {string} file
+ * Releases this process's lock. Does nothing to a lock that another process has taken since.
+ * @param {string} path
+ * @param {string} name name of the file of this process's lock
  */
-function readLock(file) {
+function release(path, name) {
+  rmSync(join(path, name), { force: true });
+  tryCall(['ENOENT', ...occupiedCodes], () => rmdirSync(path));
+}
+
+/**
+ * Reads the file of a lock; undefined if there is none, or another process has meanwhile put its lock into the place of the file.
+ * @param {string} lockFile
+ */
+function readLock(lockFile) {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(lockFile, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined;
+    if (hasCode(error, ['ENOENT', 'ENOTDIR', 'EISDIR'])) return undefined;
     throw error;
   }
 }
 
 /**
- * Returns the milliseconds since a lock was acquired; a very large number if there is none.
- * @param {string} file
+ * Returns the milliseconds since a lock was acquired; a very large number if it is gone.
+ * @param {string} lockFile
  */
-function computeAgeMs(file) {
-  const acquiredAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+function computeAgeMs(lockFile) {
+  const acquiredAt = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return Date.now() - acquiredAt;
 }
 
 /**
- * Runs a call, and returns whether it succeeded; false if it failed with this code. Other errors are thrown.
- * @param {string} code
+ * Runs a call, and returns whether it succeeded; false if it failed with one of these codes. Other errors are thrown.
+ * @param {readonly string[]} codes
  * @param {() => void} call
  */
-function tryCall(code, call) {
+function tryCall(codes, call) {
   try {
     call();
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === code) return false;
+    if (hasCode(error, codes)) return false;
     throw error;
   }
+}
+
+/**
+ * @param {unknown} error
+ * @param {readonly string[]} codes
+ */
+function hasCode(error, codes) {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -1,15 +1,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, utimesSync, writeFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, rmSync, utimesSync, writeFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { lockHolder, takeLock } from '#shared/core/take-lock.mjs';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 const folder = useFolder();
 const file = join(folder, 'a.lock');
-beforeEach(() => rmSync(file, { force: true }));
+beforeEach(() => rmSync(file, { recursive: true, force: true }));
 
 describe('a lock', () => {
   it('has one holder, and is free after its release', () => {
@@ -53,20 +53,49 @@ describe('a lock', () => {
     },
   );
 
+  it('of an earlier release, which is a file, is held until its holder ends', async () => {
+    const identity = processIdentity(process.pid);
+    writeFileSync(file, JSON.stringify({ pid: process.pid, identity }));
+    expect(lockHolder(file)).toBe(process.pid);
+    expect(takeLock(file)).toEqual({ holder: process.pid });
+  });
+
+  it('that another process has taken meanwhile is not released', () => {
+    const lock = takeLock(file);
+    rmSync(file, { recursive: true });
+    expect(takeLock(file)).toHaveProperty('release');
+    if ('release' in lock) lock.release();
+    expect(lockHolder(file)).toBe(process.pid);
+  });
+
   it('goes to exactly one of many processes that find it stale at the same time', async () => {
-    writeFileSync(file, '{"pid":99999999,"identity":"1"}');
-    const taker = join(folder, 'taker.mjs');
-    const begin = `import { takeLock } from '${join(process.cwd(), 'shared/core/take-lock.mjs')}';`;
-    const take = `process.once('message', () => process.send('release' in takeLock('${file}')));`;
-    writeFileSync(taker, `${begin} ${take} process.send('ready'); setInterval(() => {}, 60_000);`);
-    const takers = Array.from({ length: 6 }, () => fork(taker));
+    const takers = Array.from({ length: 6 }, () => fork('test/helpers/processes/lock-taker.ts'));
+    onTestFinished(() => takers.forEach((child) => child.kill('SIGKILL')));
     await Promise.all(takers.map((child) => once(child, 'message')));
-    const answers = takers.map((child) => once(child, 'message'));
-    for (const child of takers) child.send('go');
-    const taken = (await Promise.all(answers)).map(([answer]) => answer as boolean);
-    for (const child of takers) child.kill('SIGKILL');
-    expect(taken.filter(Boolean)).toHaveLength(1);
-    expect(readdirSync(folder).filter((name) => name.startsWith('a.lock.'))).toEqual([]);
+    const stale = '{"pid":99999999,"identity":"1"}';
+    const leaveBehind: ((path: string) => void)[] = [
+      (path) => {
+        mkdirSync(path);
+        writeFileSync(join(path, 'dead'), stale);
+      },
+      (path) => mkdirSync(path),
+      // An earlier release, one of whose processes died while it removed the lock of another one.
+      (path) => {
+        writeFileSync(path, stale);
+        writeFileSync(`${path}.claim`, stale);
+      },
+    ];
+    for (let round = 0; round < 24; round += 1) {
+      const path = join(folder, `${round}.lock`);
+      leaveBehind[round % leaveBehind.length]?.(path);
+      const answers = takers.map((child) => once(child, 'message'));
+      for (const child of takers) child.send(path);
+      const taken = (await Promise.all(answers)).map(([answer]) => answer as string);
+      expect(taken.toSorted()).toEqual(['held', 'taken', 'taken', 'taken', 'taken', 'taken']);
+      expect(
+        readdirSync(folder).filter((name) => name.startsWith(`${round}.lock.`) && !name.endsWith('.claim')),
+      ).toEqual([]);
+    }
   });
 });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
 import { processIdentity } from '#shared/core/process-identity.mjs';
+import { lockHolder } from '#shared/core/take-lock.mjs';
 import { statusWith } from '../../../../helpers/clients/status-with.ts';
 import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
 import type { RunningCommand } from '../../../../helpers/processes/run-command.ts';
@@ -121,8 +122,7 @@ describe('rtr up', () => {
 
   it('leaves no process behind when it is killed, and starts again with its data', async () => {
     const pids = childPids();
-    const { pid: up } = z.object({ pid: z.number() }).parse(JSON.parse(read('up.lock')));
-    process.kill(up, 'SIGKILL');
+    process.kill(z.number().parse(lockHolder(join(project.root, '.rtr/up.lock'))), 'SIGKILL');
     await cluster.ended;
     await project.up();
     expect(pids.filter(processIdentity)).toEqual([]);
