@@ -21,7 +21,7 @@ const text = z.string().min(1).max(500);
 const count = z.number().int().positive();
 const dollars = z.number().positive();
 
-/** Whether keys may be fetched from a URL: it uses TLS, or names this machine. */
+/** Whether an issuer may be asked at a URL: it uses TLS, or names this machine. */
 export function isSafeAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol === 'https:') return true;

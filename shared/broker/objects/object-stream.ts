@@ -2,22 +2,22 @@ import {
   DiscardPolicy,
   RetentionPolicy,
   StorageType,
-  jetstreamManager,
   type JetStreamManager,
   type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError, createReplicated } from '../connection/with-replicas.ts';
+import { createReplicated } from '../connection/create-replicated.ts';
+import {
+  isApiError,
+  openJetStreamManager,
+  streamNameInUse,
+  streamNotFound,
+} from '../connection/open-jetstream-manager.ts';
 
 /** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerTimeoutMs = 5_000;
-
-/** JetStream's error for a stream that exists with other settings. */
-const streamNameInUse = 10058;
-/** JetStream's error for a stream that does not exist. */
-const streamNotFound = 10059;
 
 /** JetStream's errors for a stream that is larger than the servers or the account allow, or for which no server has room. */
 const noRoomCodes = [10002, 10005, 10023, 10028, 10047];
@@ -138,7 +138,7 @@ export class ObjectStream {
   }
 
   #openManager(): Promise<JetStreamManager> {
-    return jetstreamManager(this.#broker.nc, { checkAPI: false, timeout: answerTimeoutMs });
+    return openJetStreamManager(this.#broker, answerTimeoutMs);
   }
 }
 

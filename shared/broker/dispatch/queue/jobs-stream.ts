@@ -4,7 +4,6 @@ import {
   DiscardPolicy,
   RetentionPolicy,
   StorageType,
-  jetstreamManager,
   type JetStreamManager,
   type StreamInfo,
 } from '@nats-io/jetstream';
@@ -13,7 +12,13 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { formatConsumerName, type Lane } from '../../contract/subjects.ts';
-import { isApiError, createReplicated } from '../../connection/with-replicas.ts';
+import { createReplicated } from '../../connection/create-replicated.ts';
+import {
+  isApiError,
+  openJetStreamManager,
+  streamNameInUse,
+  streamNotFound,
+} from '../../connection/open-jetstream-manager.ts';
 
 /** The limits of the queue. They must be the same for all nodes of a cluster. */
 export interface QueueSettings {
@@ -45,11 +50,6 @@ export const idleLaneMs = 10 * 60_000;
  */
 const answerTimeoutMs = 2_000;
 
-/** JetStream's error for a stream that exists with other settings. */
-const streamNameInUse = 10058;
-/** JetStream's error for a stream that does not exist. */
-const streamNotFound = 10059;
-
 /** JetStream's errors for a cluster that is not available, and for a server that is not the cluster's leader. */
 const leaderlessCodes = [10008, 10009];
 
@@ -62,7 +62,7 @@ export async function ensureJobsStream(
   tier: Tier,
   settings: QueueSettings,
 ): Promise<StoredTicketRange> {
-  const manager = await openManager(broker);
+  const manager = await openJetStreamManager(broker, answerTimeoutMs);
   const config = buildStreamConfig(broker, tier, settings);
   const requestedAt = performance.now();
   try {
@@ -84,7 +84,7 @@ function toStoredRange({ created, state }: StreamInfo, requestedAt: number): Sto
  * @returns the time at which the stream was created
  */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
-  const manager = await openManager(broker);
+  const manager = await openJetStreamManager(broker, answerTimeoutMs);
   const config = buildStreamConfig(broker, tier, settings);
   return createReplicated(broker, async (copies) => {
     try {
@@ -112,7 +112,7 @@ function buildStreamConfig(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: 
  * Whether JetStream cannot answer yet, because its servers have not elected a leader, or some of them are missing. A later try may succeed.
  */
 export function isLeaderless(error: unknown): boolean {
-  return error instanceof TimeoutError || leaderlessCodes.some((code) => isApiError(error, code));
+  return error instanceof TimeoutError || isApiError(error, ...leaderlessCodes);
 }
 
 /**
@@ -120,7 +120,7 @@ export function isLeaderless(error: unknown): boolean {
  * @throws if there is no stream, or no answer within two seconds
  */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
-  const manager = await openManager(broker);
+  const manager = await openJetStreamManager(broker, answerTimeoutMs);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
 }
 
@@ -140,8 +140,4 @@ async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lan
     max_waiting: 4_096,
     inactive_threshold: nanos(idleLaneMs),
   });
-}
-
-function openManager(broker: Broker): Promise<JetStreamManager> {
-  return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerTimeoutMs });
 }

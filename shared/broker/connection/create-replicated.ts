@@ -1,5 +1,5 @@
-import { JetStreamApiError } from '@nats-io/jetstream';
 import type { Broker } from './connect-broker.ts';
+import { isApiError } from './open-jetstream-manager.ts';
 
 /** JetStream's errors for a stream with more copies than there are nodes: no peers, no room on the peers, no cluster. */
 const tooFewNodesCodes = [10005, 10023, 10074];
@@ -19,8 +19,4 @@ export async function createReplicated<T>(broker: Broker, make: (copies: number)
     if (!isApiError(error, ...tooFewNodesCodes)) throw error;
     return make(1);
   }
-}
-
-export function isApiError(error: unknown, ...codes: readonly number[]): error is JetStreamApiError {
-  return error instanceof JetStreamApiError && codes.includes(error.code);
 }
