@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
+import { usageChunkSetting } from '#shared/worker/relay-settings.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 

@@ -1,6 +1,5 @@
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { announceInTime } from '#shared/broker/contract/announce-in-time.ts';
-import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
+import { announceInTime, announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /**

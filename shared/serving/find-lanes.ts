@@ -50,7 +50,11 @@ export class ModelLanes {
   /** Explains why there are no lanes, see `explainNoLane`. */
   explainNone(waits: WaitsForWorker): NoLane | undefined {
     const workers = this.#workers;
-    return explainNoLane(this.name, this.choice, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
+    return explainNoLane(this.name, this.choice, {
+      pools: workers.pools(),
+      lostPools: workers.findLostPools(),
+      ...waits,
+    });
   }
 
   /** Returns the tiers that may serve the request, see `findTiers`. */

@@ -77,11 +77,11 @@ function toTimeline({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeli
   const { length } = timeline;
   return timeline
     .filter((_, index) => index < maxTimelineAttempts - 1 || index === length - 1)
-    .map(({ worker, isOffered, waitingSince, givenAt, begunAt, firstDataAt, endedAt, end }) => ({
+    .map(({ worker, isOffered, waitingSince, assignedAt, begunAt, firstDataAt, endedAt, end }) => ({
       worker,
       offered: isOffered,
       waitMs: computeMsBetween(queuedAt, waitingSince) ?? 0,
-      givenMs: computeMsBetween(queuedAt, givenAt) ?? 0,
+      givenMs: computeMsBetween(queuedAt, assignedAt) ?? 0,
       begunMs: computeMsBetween(queuedAt, begunAt),
       firstMs: computeMsBetween(queuedAt, firstDataAt),
       endMs: computeMsBetween(queuedAt, endedAt) ?? 0,

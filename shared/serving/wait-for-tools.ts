@@ -6,7 +6,7 @@ import { RouterError } from '#shared/core/errors.ts';
 const checkEveryMs = 50;
 
 export interface WaitForToolsParts {
-  workers: Pick<LiveWorkers, 'pools' | 'lostPools'>;
+  workers: Pick<LiveWorkers, 'pools' | 'findLostPools'>;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
 }
@@ -32,7 +32,7 @@ export async function waitForTools(
 }
 
 function areToolsLost(workers: WaitForToolsParts['workers']): boolean {
-  if (!workers.lostPools().some(({ tools }) => tools.length > 0)) return false;
+  if (!workers.findLostPools().some(({ tools }) => tools.length > 0)) return false;
   for (const pool of workers.pools()) if (pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers)) return false;
   return true;
 }

@@ -82,7 +82,7 @@ export class CircuitBreaker {
   }
 
   /** Wraps a handler; the outcomes of its jobs control the circuit breaker. */
-  watch(handler: JobHandler): JobHandler {
+  wrapHandler(handler: JobHandler): JobHandler {
     return async (job, reply, signal) => {
       const watched = this.#silentJobs.begin(job.stream);
       const write = (piece: string | Uint8Array): void => {

@@ -2,10 +2,17 @@ import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 import type { AnswerTimeouts } from '#shared/upstream/relay.ts';
 import type { RequestWriterOptions } from '#shared/upstream/request-writer.ts';
-import { usageChunkSetting } from './usage-chunk-setting.ts';
 
 /** Highest value of a timeout, in milliseconds. */
 const maxMs = 3_600_000;
+
+/** The setting of all workers that serve models. */
+export const usageChunkSetting = {
+  USAGE_CHUNK: setting.flag(
+    'Whether chat and completions clients that send `stream_options.include_usage` get the usage in a separate last chunk with empty `choices`, as from OpenAI; otherwise the usage is part of the chunk with the finish reason',
+    false,
+  ),
+};
 
 /** The settings of the workers that relay answers of an upstream over HTTP. */
 export const relaySettings = {

@@ -78,7 +78,7 @@ export async function runWorker<Config extends WorkerConfig>(
     releases.add('broker', () => broker.close());
     const { kind, formats, coalesceMs } = definition;
     // Failures of one tool show nothing about the other tools, so each tool has a circuit breaker of its own.
-    const handler = tier === 'tools' ? definition.handler : breaker.watch(definition.handler);
+    const handler = tier === 'tools' ? definition.handler : breaker.wrapHandler(definition.handler);
     const options = {
       broker,
       log,

@@ -152,7 +152,7 @@ export class LineSlots {
     let last: Job | undefined;
     for (const job of this.#jobs) {
       if (job.isOver || job.attempt?.placement.pool !== pool) continue;
-      if (!last || job.attempt.givenAt > (last.attempt?.givenAt ?? 0)) last = job;
+      if (!last || job.attempt.assignedAt > (last.attempt?.assignedAt ?? 0)) last = job;
     }
     return last;
   }

@@ -74,7 +74,7 @@ export class ClientReply implements ModelSink {
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);
-    this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.givenAt - queuedAt));
+    this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.assignedAt - queuedAt));
   }
 
   #passHeaders(headers: RawHeaders): void {

@@ -1,6 +1,6 @@
 import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
-import type { CredentialRequest, NewCredential } from './issue-credential.ts';
+import type { CredentialRequest, NewCredential } from './credentials.ts';
 
 /** The task of a signing thread: to issue the requested credential, or, without a request, to build the servers' configuration. */
 export interface SigningTask {

@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Broker } from '../connection/connect-broker.ts';
+
+/** Milliseconds within which the broker must accept a signal. */
+const announceTimeoutMs = 1_000;
 
 /** The payload of a key change, see `announceKeyChange`. */
 const keyChangePattern = /^(?:(?:user|team|program):.+|[^:]+)$/;
@@ -44,4 +48,17 @@ export async function announceRegistryChange(broker: Broker): Promise<void> {
 /** Calls the listener for each signalled change of the stored registry. Ignores the payload, which a later release may fill. */
 export function onRegistryChange(broker: Broker, listener: () => void): void {
   broker.subscribe(broker.subjects.registry, () => listener());
+}
+
+/**
+ * Waits at most a second until the broker has accepted the signal about a stored change. A process that misses the signal sees the
+ * change when it next reads the store. Never throws.
+ * @param announcing resolves when the broker has accepted the signal
+ * @returns undefined if the broker has accepted the signal in time, otherwise the error
+ */
+export async function announceInTime(announcing: Promise<void>): Promise<unknown> {
+  const timeout = sleep(announceTimeoutMs, undefined, { ref: false }).then(
+    () => new Error('the broker does not answer'),
+  );
+  return Promise.race([announcing, timeout]).catch((error: unknown) => error);
 }

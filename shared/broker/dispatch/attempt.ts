@@ -28,12 +28,12 @@ export class Attempt {
   /** The token of the grant in the subjects of this attempt's frames. Only this dispatcher and the worker know it. */
   readonly grant = randomUUID();
   /** When the job was granted or offered. */
-  readonly givenAt = performance.now();
+  readonly assignedAt = performance.now();
   #nextSeq = 0;
   #firstFrameAt: number | undefined;
   #isConfirmed = false;
-  #lastFrameAt = this.givenAt;
-  #lastDataAt = this.givenAt;
+  #lastFrameAt = this.assignedAt;
+  #lastDataAt = this.assignedAt;
   #firstDataAt: number | undefined;
   #framesRequestedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
@@ -88,7 +88,7 @@ export class Attempt {
 
   /** Milliseconds from the grant or offer to `firstDataAt`. */
   get firstDataMs(): number | undefined {
-    return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.givenAt;
+    return this.#firstDataAt === undefined ? undefined : this.#firstDataAt - this.assignedAt;
   }
 
   /** When the last piece of the answer came, or when `restartSilence` was called; before either, when the job was granted or offered. */

@@ -8,7 +8,7 @@ export interface AttemptTimes {
   /** When the wait for this attempt began. */
   waitingSince: number;
   /** When the job was granted or offered. */
-  givenAt: number;
+  assignedAt: number;
   /** When the first frame came, which shows that the worker has the job; undefined if no frame came. */
   begunAt: number | undefined;
   /** When the first piece or the end of the answer came, whichever came first; undefined if neither came. */
@@ -30,12 +30,12 @@ export class JobTimeline {
   recordEnd(attempt: Attempt | undefined, waitingSince: number, end: string): void {
     if (!attempt) return;
     this.#answerBytes += attempt.answerBytes;
-    const { worker, isOffered, givenAt, firstFrameAt: begunAt, firstDataAt } = attempt;
+    const { worker, isOffered, assignedAt, firstFrameAt: begunAt, firstDataAt } = attempt;
     // A job whose offer was refused has waited since the refusal.
     const waitedSince = Math.max(waitingSince, this.#attempts.at(-1)?.endedAt ?? 0);
     if (this.#attempts.length === maxKeptAttempts) this.#attempts.pop();
     const endedAt = performance.now();
-    const times = { waitingSince: waitedSince, givenAt, begunAt, firstDataAt, endedAt };
+    const times = { waitingSince: waitedSince, assignedAt, begunAt, firstDataAt, endedAt };
     this.#attempts.push({ worker: worker.id, isOffered, ...times, end });
   }
 

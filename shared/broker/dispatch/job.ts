@@ -247,7 +247,7 @@ export class Job {
     }
     this.sink.begin(this);
     this.#firstByteAt = now;
-    this.#begunClaimAt = this.#attempt?.givenAt;
+    this.#begunClaimAt = this.#attempt?.assignedAt;
     if (this.#attempt) this.#continuation?.begin(this.#body, this.#attempt.placement);
     this.#body = undefined;
   }
@@ -299,7 +299,7 @@ export class Job {
       moves: this.#moves,
       continuations: this.#continuation?.outcomes ?? [],
       queuedAt: this.queuedAt,
-      claimedAt: this.#begunClaimAt ?? this.#attempt?.givenAt,
+      claimedAt: this.#begunClaimAt ?? this.#attempt?.assignedAt,
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
       attempt: this.#attempt,

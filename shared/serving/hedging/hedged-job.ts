@@ -120,7 +120,7 @@ export class HedgedJob {
     if (!attempt) return this.#checkFirstIn(checkMs, first.job);
     const lateMs = this.#parts.hedges.findLateMs(attempt.placement);
     if (lateMs === undefined) return this.#stopChecking();
-    const leftMs = attempt.givenAt + lateMs - performance.now();
+    const leftMs = attempt.assignedAt + lateMs - performance.now();
     if (leftMs > 0) return this.#checkFirstIn(leftMs, first.job);
     const body = this.#body;
     this.#stopChecking();

@@ -12,8 +12,7 @@ import { StoredResponses } from '#shared/accounts/stored-responses/stored-respon
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
-import { announceInTime } from '#shared/broker/contract/announce-in-time.ts';
-import { announcePriceChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
+import { announceInTime, announcePriceChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { ConfigError, readCertificates } from '#shared/core/load-config.ts';

@@ -200,7 +200,7 @@ export class SplitJob {
       firstByteAt: state === 'done' ? endedAt : undefined,
       endedAt,
       attempt: (reports.findLast(({ end }) => end) ?? reports.at(-1))?.attempt,
-      timeline: reports.flatMap(({ timeline }) => timeline).sort((a, b) => a.givenAt - b.givenAt),
+      timeline: reports.flatMap(({ timeline }) => timeline).sort((a, b) => a.assignedAt - b.assignedAt),
       answerBytes: reports.reduce((sum, { answerBytes }) => sum + answerBytes, 0),
       end: state === 'failed' ? undefined : { usage: this.#sumUsage(), finishReason: 'stop' },
       error: this.#error,

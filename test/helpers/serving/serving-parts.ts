@@ -34,7 +34,7 @@ export function servingParts(
     dispatcher: { dispatch, cancel: nothing, fail: nothing },
     workers: {
       pools: () => pools,
-      lostPools: () => [],
+      findLostPools: () => [],
       isKnownModel: isKnown,
       isKnownTool: isKnown,
     } as unknown as LiveWorkers,

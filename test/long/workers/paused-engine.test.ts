@@ -50,7 +50,7 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
   const { addFarIngress, addWorker } = await start();
   const { far, proxy } = await addFarIngress();
   const memory = new FrameMemory(mebibyte);
-  const { id } = await addWorker({ handler: breaker.watch(createJobHandler(upstream)), memory });
+  const { id } = await addWorker({ handler: breaker.wrapHandler(createJobHandler(upstream)), memory });
   await until(() => far.workers.get(id) !== undefined);
 
   const sent = far.send({ body: Buffer.from(JSON.stringify(chat('', { stream: true }))) });

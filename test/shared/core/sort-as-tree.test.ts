@@ -3,7 +3,7 @@ import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 
 function order(...all: [id: string, parent?: string][]): string[] {
   const sorted = sortAsTree(all.map(([id, parent]) => ({ id, parent })));
-  return sorted.map(({ each, depth }) => `${'.'.repeat(depth)}${each.id}`);
+  return sorted.map(({ item, depth }) => `${'.'.repeat(depth)}${item.id}`);
 }
 
 describe('items sorted as a tree', () => {
@@ -17,8 +17,8 @@ describe('items sorted as a tree', () => {
 
   it('are all present, also those without an id', () => {
     expect(sortAsTree([{ parent: 'x' }, { id: 'x' }])).toEqual([
-      { each: { id: 'x' }, depth: 0 },
-      { each: { parent: 'x' }, depth: 1 },
+      { item: { id: 'x' }, depth: 0 },
+      { item: { parent: 'x' }, depth: 1 },
     ]);
   });
 });

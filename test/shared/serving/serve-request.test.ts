@@ -52,7 +52,7 @@ it('a request with tools of an MCP server waits while no worker has them', async
   let looks = 0;
   const away = {
     isKnownModel: () => true,
-    lostPools: () => [{ tools: [{ name: 'lost' }] }],
+    findLostPools: () => [{ tools: [{ name: 'lost' }] }],
     pools: () => ((looks += 1) < 3 ? pools.slice(0, 2) : pools),
   };
   expect(await modelsFor([mcp], 'count_tokens', { workers: away })).toEqual(['able']);

@@ -29,7 +29,7 @@ function begin(fields: Partial<GrantedJob> = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<JobEnd>();
   const client = new AbortController();
   let write: (text: string) => void = () => undefined;
-  const handler = breaker.watch((_, reply, signal) => {
+  const handler = breaker.wrapHandler((_, reply, signal) => {
     write = (text) => reply.write(text);
     signal.addEventListener('abort', () => reject(signal.reason));
     return promise;
@@ -248,7 +248,7 @@ it('an upstream without output that is unhealthy for ten seconds gives up the st
 
 it('a job that was cancelled before it began is aborted from the start, and an ended job is not aborted any more', async () => {
   const signals: AbortSignal[] = [];
-  const handler = breaker.watch((_job, _reply, signal) => {
+  const handler = breaker.wrapHandler((_job, _reply, signal) => {
     signals.push(signal);
     return Promise.resolve(jobDone);
   });

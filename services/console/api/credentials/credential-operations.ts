@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Authority, IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
-import { isValid } from '#shared/broker/authority/issue-credential.ts';
-import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
+import { isValid, revokeCredentials } from '#shared/broker/authority/credentials.ts';
 import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/run-signing-thread.ts';
 import { credentialNamePattern } from '#shared/broker/connection/credential.ts';
 import { openCredentialName } from '#shared/broker/contract/worker-address.ts';

@@ -125,7 +125,7 @@ async function showSession(context: AdminContext, id: string): Promise<void> {
 }
 
 function toTreeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
-  const agents = sortAsTree(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
+  const agents = sortAsTree(tree).map(({ item: { id = 'others', type = '', sums }, depth }) => {
     return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };
   });
   return [{ name: 'main', sums: main }, ...agents];

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
-import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { tiers } from '#shared/core/tier.ts';

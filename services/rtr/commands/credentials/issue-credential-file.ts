@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { findWriteTarget } from '../client/write-target.ts';

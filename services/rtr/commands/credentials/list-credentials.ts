@@ -1,4 +1,4 @@
-import { isValid } from '#shared/broker/authority/issue-credential.ts';
+import { isValid } from '#shared/broker/authority/credentials.ts';
 import { isShared, type IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';

@@ -1,5 +1,5 @@
 import { changeAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
-import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
+import { revokeCredentials } from '#shared/broker/authority/credentials.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 
 export interface RevokeOptions {

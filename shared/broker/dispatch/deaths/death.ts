@@ -30,10 +30,10 @@ export type DeathEvidence = 'closed' | 'replaced' | undefined;
  * @param evidence the evidence of the death. A worker with such evidence can no longer begin a job that it has not confirmed
  */
 export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boolean {
-  const { isOffered, hasSentFrame, isConfirmed, givenAt, worker } = attempt;
+  const { isOffered, hasSentFrame, isConfirmed, assignedAt, worker } = attempt;
   if (!isOffered || isConfirmed) return true;
   if (evidence) return false;
-  return hasSentFrame || givenAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
+  return hasSentFrame || assignedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
 }
 
 /** The error of a job whose worker is lost. */

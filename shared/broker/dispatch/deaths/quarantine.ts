@@ -10,7 +10,7 @@ const marginMs = 500;
 export interface QuarantinedJob {
   readonly state: JobState;
   readonly death: Pick<Death, 'worker' | 'diedAt' | 'afterMs'> | undefined;
-  readonly attempt: { readonly worker: object; readonly givenAt: number } | undefined;
+  readonly attempt: { readonly worker: object; readonly assignedAt: number } | undefined;
 }
 
 /** Maximum milliseconds after a death for which a quarantined job waits for a worker without another quarantined job of that death. */
@@ -52,7 +52,7 @@ export class Quarantine {
 
 function isQuarantinedOn(worker: object, { attempt, state, death }: QuarantinedJob, now: number): boolean {
   if (state !== 'claimed' || attempt?.worker !== worker || !death) return false;
-  return now - attempt.givenAt < death.afterMs + marginMs;
+  return now - attempt.assignedAt < death.afterMs + marginMs;
 }
 
 /**
@@ -60,5 +60,5 @@ function isQuarantinedOn(worker: object, { attempt, state, death }: QuarantinedJ
  * workers without other quarantined jobs, and a job that kills its worker at once is among the first.
  */
 export function sortNewestFirst<T extends Pick<QuarantinedJob, 'attempt'>>(jobs: readonly T[]): T[] {
-  return jobs.toSorted((a, b) => (b.attempt?.givenAt ?? 0) - (a.attempt?.givenAt ?? 0));
+  return jobs.toSorted((a, b) => (b.attempt?.assignedAt ?? 0) - (a.attempt?.assignedAt ?? 0));
 }

@@ -63,11 +63,11 @@ export class WorkerDeaths {
    * Records that a worker has died with a job. Does nothing if the client has got a part of an answer that cannot continue: such a job ends
    * for that reason, and is not quarantined.
    */
-  record(job: Job, { worker, grant, givenAt }: Attempt, now: number): void {
+  record(job: Job, { worker, grant, assignedAt }: Attempt, now: number): void {
     const { canMove, death, body, request, traceId } = job;
     const digest = death?.digest ?? (body && computeBodyDigest(request, body));
     if (!canMove || digest === undefined) return;
-    job.recordDeath({ worker, grant, diedAt: now, afterMs: now - givenAt, digest });
+    job.recordDeath({ worker, grant, diedAt: now, afterMs: now - assignedAt, digest });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',

@@ -24,7 +24,7 @@ export interface Timeouts {
 /** The fields of a job that its timeouts read. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
   readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs' | 'explainUnplaced'>;
-  readonly attempt: Pick<Attempt, 'givenAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
+  readonly attempt: Pick<Attempt, 'assignedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
 /**
@@ -53,7 +53,7 @@ export function findExceededTimeout<Timed extends TimedJob>(
 
 function findExceededAtWorker(
   { state, request }: TimedJob,
-  { givenAt, lastFrameAt, lastDataAt }: NonNullable<TimedJob['attempt']>,
+  { assignedAt, lastFrameAt, lastDataAt }: NonNullable<TimedJob['attempt']>,
   timeouts: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
@@ -63,7 +63,7 @@ function findExceededAtWorker(
   }
   if (now - lastFrameAt > timeouts.silenceMs) return 'lost';
   if (!request.stream) return undefined;
-  if (state === 'claimed' && now - givenAt > timeouts.firstTokenMs) {
+  if (state === 'claimed' && now - assignedAt > timeouts.firstTokenMs) {
     const message = `The model gave no first token within ${formatSeconds(timeouts.firstTokenMs)}.`;
     return new RouterError('first_token_timeout', message);
   }

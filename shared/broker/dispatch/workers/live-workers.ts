@@ -114,7 +114,7 @@ export class LiveWorkers {
     return this.#pools.values();
   }
 
-  lostPools(now = performance.now()): LivePool[] {
+  findLostPools(now = performance.now()): LivePool[] {
     return this.#pools.findLost(now);
   }
 

@@ -41,11 +41,11 @@ export class OutcomeJudge {
   }
 
   /** Records that the first piece of a streamed answer has come. */
-  recordFirstToken(job: Job, { worker, placement, givenAt }: Attempt, now: number): void {
+  recordFirstToken(job: Job, { worker, placement, assignedAt }: Attempt, now: number): void {
     this.#onServedElsewhere(job, worker, now);
     const { model } = placement;
     const { outcomes, ejection } = worker.health.getOrCreate(model);
-    outcomes.countFirstToken(now - givenAt, now);
+    outcomes.countFirstToken(now - assignedAt, now);
     if (ejection || !hasFirstTokens(outcomes, now)) return;
     if (!outcomes.recordFirstTokenComparison(now, comparisonValidMs.firstTokens)) return;
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
@@ -53,7 +53,7 @@ export class OutcomeJudge {
 
   /** Records that a worker has served a job. */
   recordServed(job: Job, attempt: Attempt, now: number): void {
-    const { worker, placement, givenAt, grant, isLate } = attempt;
+    const { worker, placement, assignedAt, grant, isLate } = attempt;
     this.#onServedElsewhere(job, worker, now);
     const { model } = placement;
     const health = worker.health.getOrCreate(model);
@@ -61,7 +61,7 @@ export class OutcomeJudge {
     // A late job has counted as a failure already, and does not end a row of failures.
     if (!isLate) outcomes.countGoodJob(now);
     // A job that the worker got before its ejection does not show that it serves again.
-    if (!ejection || givenAt < ejection.ejectedAt) return;
+    if (!ejection || assignedAt < ejection.ejectedAt) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
       // The end of a whole answer does not show when the answer began.
@@ -93,11 +93,14 @@ export class OutcomeJudge {
    * @returns whether the worker is ejected, so that the job should move to another worker
    */
   checkLate(attempt: Attempt, now: number): boolean {
-    const { worker, placement, givenAt } = attempt;
+    const { worker, placement, assignedAt } = attempt;
     const { model } = placement;
-    if (now - givenAt < lateMs) return false;
+    if (now - assignedAt < lateMs) return false;
     if (!attempt.isLate) {
-      if (!attempt.recordComparison(now, comparisonValidMs.firstTokens) || !isSlow(worker, model, now - givenAt, now))
+      if (
+        !attempt.recordComparison(now, comparisonValidMs.firstTokens) ||
+        !isSlow(worker, model, now - assignedAt, now)
+      )
         return false;
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);

@@ -11,13 +11,13 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   if (!worker) throw new Error('the pool has no worker');
   const stopped: Job[] = [];
   const over = new Map<Job, () => void>();
-  let givenAt = 0;
+  let assignedAt = 0;
   const dispatcher = {
     dispatch: () => {
       const { promise: finished, resolve } = Promise.withResolvers<unknown>();
       worker.take('grant', 'm');
-      givenAt += 1;
-      const job = { isOver: false, attempt: { placement: { pool }, givenAt }, finished } as unknown as Job;
+      assignedAt += 1;
+      const job = { isOver: false, attempt: { placement: { pool }, assignedAt }, finished } as unknown as Job;
       over.set(job, () => {
         worker.release('grant', 'm');
         resolve(undefined);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, readAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
-import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
-import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import { parseCredential, signOwnUser } from '#shared/broker/connection/credential.ts';
 import { isTicketAckSubject } from '#shared/broker/contract/ack.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';

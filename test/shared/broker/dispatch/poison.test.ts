@@ -77,7 +77,7 @@ describe.concurrent('a request that kills its worker', () => {
     const watch = setInterval(() => {
       const quarantined = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
         // A job that has waited for 0.4 seconds may share a worker.
-        const keepsAway = death && attempt && state === 'claimed' && attempt.givenAt - death.diedAt <= 400;
+        const keepsAway = death && attempt && state === 'claimed' && attempt.assignedAt - death.diedAt <= 400;
         return keepsAway ? attempt.worker.id : [];
       });
       together.push(quarantined.length - new Set(quarantined).size);

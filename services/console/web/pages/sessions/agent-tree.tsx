@@ -18,10 +18,10 @@ export function AgentTree({ session: { main, tree, running } }: { session: Agent
   const runningAgents = new Set(running.map(({ agent }) => agent));
   const rows: AgentRow[] = [
     { agent: { sums: main }, depth: 0, isRunning: runningAgents.has(undefined) },
-    ...sortAsTree(tree).map(({ each, depth }) => ({
-      agent: each,
+    ...sortAsTree(tree).map(({ item: agent, depth }) => ({
+      agent,
       depth: depth + 1,
-      isRunning: each.id !== undefined && runningAgents.has(each.id),
+      isRunning: agent.id !== undefined && runningAgents.has(agent.id),
     })),
   ];
   return (

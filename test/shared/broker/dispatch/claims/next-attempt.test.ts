@@ -80,7 +80,7 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
   const breaker = new CircuitBreaker({ log: silentLog, onChange: () => announce() });
   onTestFinished(() => breaker.close());
   const serve = scriptedHandler('sick');
-  const handler = breaker.watch(async (job, reply, signal) => {
+  const handler = breaker.wrapHandler(async (job, reply, signal) => {
     begun += 1;
     if (isSick) throw new RouterError('upstream_failed', 'The engine fails.');
     return serve(job, reply, signal);

@@ -5,9 +5,9 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts'
 const worker = {};
 const [dead, alsoDead] = [{ id: 'dead' }, { id: 'also dead' }] as LiveWorker[];
 
-/** A job whose first worker died at 0, after it had the job for so long; another one was given it at `givenAt`. */
-function suspect(afterMs: number, givenAt?: number, died = dead): QuarantinedJob {
-  const attempt = givenAt === undefined ? undefined : { worker, givenAt };
+/** A job whose first worker died at 0, after it had the job for so long; another one was given it at `assignedAt`. */
+function suspect(afterMs: number, assignedAt?: number, died = dead): QuarantinedJob {
+  const attempt = assignedAt === undefined ? undefined : { worker, assignedAt };
   const state = attempt ? 'claimed' : 'queued';
   return { state, death: died && { worker: died, diedAt: 0, afterMs }, attempt };
 }

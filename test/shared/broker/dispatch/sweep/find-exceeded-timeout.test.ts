@@ -39,7 +39,7 @@ function exceeded(state: JobState, now: number, given: Case = {}, expectedWaitMs
     attempt:
       state === 'queued'
         ? undefined
-        : { givenAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
+        : { assignedAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
   };
   const since = lostAt === undefined ? undefined : start + lostAt;
   return findExceededTimeout(job, timeouts, start + now, since, () => expectedWaitMs);
