@@ -39,8 +39,9 @@ const endWaitMs = 1000;
 
 /**
  * One request and its answer, from dispatch to end, within its timeouts.
- * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. When the exchange becomes
- * complete, `done` resolves. The last bytes of the upstream are then read for at most `endWaitMs`.
+ * States: waiting (no piece yet) → answering (more pieces follow) ⇄ finished (only the usage or another choice can follow) → complete. Each
+ * state before `complete` can also change to `complete` or `failed`. When the exchange becomes complete, `done` resolves. The last bytes of
+ * the upstream are then read for at most `endWaitMs`.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
@@ -50,7 +51,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #outcome: { resolve: () => void; reject: (reason: unknown) => void };
   readonly #onAbort = (): void => this.#fail(this.#signal.reason);
-  #state: 'waiting' | 'answering' | 'complete' | 'failed' = 'waiting';
+  #state: 'waiting' | 'answering' | 'finished' | 'complete' | 'failed' = 'waiting';
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #firstPieceAt: number | undefined;
@@ -78,6 +79,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     );
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'complete' || this.#state === 'failed';
   }
 
   get status(): number | undefined {
@@ -117,7 +122,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return;
     }
     this.#stopTimer();
-    if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
+    if (!this.#isOver) this.#succeed();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -131,7 +136,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!first || this.#mustHoldChunks()) return;
     const chunk = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     this.#chunks = [];
-    if (this.#state === 'failed' || this.#state === 'complete') return;
+    if (this.#isOver) return;
     this.#guard(() => {
       const progress = this.#listener.onData(chunk);
       if (progress !== 'nothing') this.#firstPieceAt ??= performance.now();
@@ -194,7 +199,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Waits for the usage of an answer whose choice has ended. Completes the answer after `usageWaitMs` if the upstream does not end it. */
   #waitForUsage(): void {
-    this.#state = 'answering';
+    this.#state = 'finished';
     this.#stopTimer();
     this.#timer = this.#startTimer(usageWaitMs, () => this.#complete());
   }
@@ -208,7 +213,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     controller.pause();
     const resume = (): void => {
       this.#isPaused = false;
-      if (this.#state === 'waiting' || this.#state === 'answering') this.#restartTimer();
+      if (!this.#isOver) this.#restartTimer();
       controller.resume();
     };
     void room.then(resume);
@@ -228,7 +233,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(reason: unknown): void {
     this.#stopTimer();
-    if (this.#state === 'complete' || this.#state === 'failed') return;
+    if (this.#isOver) return;
     this.#state = 'failed';
     this.#signal.removeEventListener('abort', this.#onAbort);
     this.#outcome.reject(reason);

@@ -86,6 +86,21 @@ it('a finished answer ends even if its upstream does not close it and continues 
   await expect(closed.promise).resolves.toBeUndefined();
 });
 
+it('an answer that continues after a finish reason may pause for longer than the wait for its usage', async () => {
+  const url = await serveInTest((_, response) => {
+    response.write('1');
+    setTimeout(() => response.write('2'), 20);
+    setTimeout(() => response.end('3'), 2_600);
+  });
+  const seen: string[] = [];
+  const onData = (chunk: string): Progress => {
+    seen.push(chunk);
+    return chunk === '1' ? 'finished' : 'more';
+  };
+  await ask(url, onData).exchange.done;
+  expect(seen).toEqual(['1', '2', '3']);
+});
+
 it('an answer that arrived while this process was blocked is read before its time is over', async () => {
   let answer: ((text: string) => void) | undefined;
   const url = await serveInTest((_, response) => {
