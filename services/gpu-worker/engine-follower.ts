@@ -84,11 +84,12 @@ export class EngineFollower {
       const { status } = await http.get(engine.healthPath, healthTimeoutMs);
       if (status !== 200)
         throw new UpstreamAnswerError(`the engine answered ${engine.healthPath} with status ${status}`);
+      if (!this.#state.isHealthy || performance.now() - this.#modelsReadAt >= modelsEveryMs) {
+        const discovery = await engine.discover(http, this.#state.models);
+        this.#modelsReadAt = performance.now();
+        this.#setState({ ...discovery, isHealthy: true });
+      }
       this.#timeouts = 0;
-      if (this.#state.isHealthy && performance.now() - this.#modelsReadAt < modelsEveryMs) return;
-      const discovery = await engine.discover(http, this.#state.models);
-      this.#modelsReadAt = performance.now();
-      this.#setState({ ...discovery, isHealthy: true });
     } catch (error) {
       if (this.#makesIll(error)) this.#setState({ ...this.#state, isHealthy: false });
       log.debug({ err: error }, 'the health check of the engine failed');

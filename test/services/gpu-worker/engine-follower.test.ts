@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import type { Engine } from '#services/gpu-worker/engines/engine.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { findEngine } from '#services/gpu-worker/find-engine.ts';
 import { EngineFollower, type EngineState } from '#services/gpu-worker/engine-follower.ts';
 import { startModelServer, type ModelServer } from '../../helpers/upstreams/start-model-server.ts';
 import { connectEngine } from '../../helpers/broker/run-job.ts';
+import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { silentLog as log } from '../../helpers/silent-log.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
@@ -69,6 +71,26 @@ describe('a followed engine', () => {
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(server.asked).toBe(asked);
   });
+});
+
+it('an engine that answers health checks, but not with its models, is ill', async () => {
+  const engine: Engine = {
+    ...openai,
+    healthPath: '/health',
+    discover: async (connection) => {
+      await connection.get('/silent', 20);
+      return { models: [] };
+    },
+  };
+  const silent = connectEngine({
+    url: await serveInTest((request, response) => {
+      if (request.url === '/health') response.end();
+    }),
+  });
+  const often = { healthEveryMs: 10, modelsEveryMs: 0 };
+  const options = { http: silent, engine, log, discovery: { models: [] }, onChange: () => undefined, ...often };
+  const silentFollower = stopAfterTest(new EngineFollower(options));
+  await until(() => expect(silentFollower.state.isHealthy).toBe(false));
 });
 
 it('the search for an engine waits until the engine answers', async () => {
