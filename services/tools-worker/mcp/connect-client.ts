@@ -43,8 +43,6 @@ export interface ConnectOptions {
   /** Called when a server of the newest revision does not confirm that it will report changes, although it declares that it can. */
   onNoNotices?: (reason: unknown) => void;
   signal: AbortSignal;
-  /** Called with the HTTP status of every answer, if the server is reached over HTTP. */
-  onStatus?: (status: number) => void;
 }
 
 export interface McpConnection {
@@ -86,7 +84,7 @@ function mayRefuseNegotiation(error: unknown): boolean {
 async function connectAs(
   mode: 'auto' | 'legacy',
   entry: McpServerEntry,
-  { maxMessageBytes, onToolsChanged, onNoNotices, signal, onStatus }: ConnectOptions,
+  { maxMessageBytes, onToolsChanged, onNoNotices, signal }: ConnectOptions,
 ): Promise<McpConnection> {
   const client = new Client(
     { name: 'model-router', version },
@@ -104,7 +102,7 @@ async function connectAs(
   // The client is not an EventTarget.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener
   client.onclose = resolve;
-  const transport = createTransport(entry, maxMessageBytes, onStatus);
+  const transport = createTransport(entry, maxMessageBytes);
   const close = async (): Promise<void> => {
     if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     await client.close();
@@ -154,25 +152,14 @@ function joinCalls(call: () => void): () => void {
   };
 }
 
-function createTransport(
-  entry: McpServerEntry,
-  maxMessageBytes: number,
-  onStatus: ConnectOptions['onStatus'] = () => undefined,
-) {
+function createTransport(entry: McpServerEntry, maxMessageBytes: number) {
   if (entry.kind === 'stdio') {
     const { command, args, env, cwd } = entry.server;
     return new ProcessTransport({ command, args, env, cwd, maxMessageBytes });
   }
   const { url, headers } = entry.server;
-  const boundedFetch = createBoundedFetch(maxMessageBytes);
-  return new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers },
-    fetch: async (input, init) => {
-      const answer = await boundedFetch(input, init);
-      onStatus(answer.status);
-      return answer;
-    },
-  });
+  const fetch = createBoundedFetch(maxMessageBytes);
+  return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, fetch });
 }
 
 async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Client } from '@modelcontextprotocol/client';
+import { InsufficientScopeError, SdkHttpError, type Client } from '@modelcontextprotocol/client';
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { McpAccountLink } from '#shared/broker/contract/job-contract.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
@@ -76,17 +76,12 @@ export class LinkedServers {
     { signal, progress }: ToolContext,
   ): Promise<ToolOutput> {
     const { maxMessageBytes, log } = this.#options;
-    let lastStatus = 0;
     let isCalled = false;
     const headers = { ...server.headers, authorization: `Bearer ${token}` };
     try {
       const connection = await connectClient(
         { name, kind: 'http', server: { ...server, headers } },
-        {
-          maxMessageBytes,
-          signal,
-          onStatus: (status) => (lastStatus = status),
-        },
+        { maxMessageBytes, signal },
       );
       isCalled = tool !== undefined;
       try {
@@ -99,9 +94,10 @@ export class LinkedServers {
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (lastStatus === unauthorized)
+      const status = findStatus(error);
+      if (status === unauthorized)
         throw new RouterError('connection_required', `The MCP server '${name}' does not accept the connection.`);
-      if (lastStatus === forbidden) return createFailedOutput(`The MCP server '${name}' does not permit this.`);
+      if (status === forbidden) return createFailedOutput(`The MCP server '${name}' does not permit this.`);
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
       // The library's error is not the cause, because its message may quote the server's answer. The cause of the library's error is a
@@ -110,6 +106,13 @@ export class LinkedServers {
       throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
     }
   }
+}
+
+/** Returns the HTTP status of the answer that made a request fail; undefined if the request failed for another reason. */
+function findStatus(error: unknown): number | undefined {
+  if (error instanceof SdkHttpError) return error.status;
+  if (error instanceof InsufficientScopeError) return forbidden;
+  return error instanceof Error ? findStatus(error.cause) : undefined;
 }
 
 async function callTool(

@@ -1,4 +1,6 @@
 import type { RequestListener } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
@@ -17,7 +19,7 @@ function serversAt(url: string): LinkedServers {
 
 const listening = async (listener: RequestListener): Promise<string> => `${await serveInTest(listener)}/mcp`;
 
-/** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
+/** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow` and `read-only`. */
 async function startNotes() {
   const asked: { token: string | undefined; team: string | string[] | undefined }[] = [];
   const handler = createMcpHandler(() => {
@@ -30,11 +32,50 @@ async function startNotes() {
     const token = request.headers.authorization;
     asked.push({ token, team: request.headers['x-team'] });
     if (token === 'Bearer narrow') return void response.writeHead(403).end();
+    if (token === 'Bearer read-only') {
+      return void response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }).end();
+    }
     if (token !== 'Bearer good') return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
     const { method = '', url: path = '' } = request;
     return void serve(Object.assign(request, { method, url: path }), response);
   });
   return { url, asked };
+}
+
+/**
+ * Starts a server of an older revision that refuses the token of a call, and answers 405 to the request for its notices before the body of
+ * that refusal ends.
+ */
+function startOlderNotes(): Promise<string> {
+  let refuseNotices = (): void => undefined;
+  return listening(async (request, response) => {
+    if (request.method !== 'POST') {
+      refuseNotices = () => void response.writeHead(405).end();
+      return;
+    }
+    const { id, method } = (await json(request)) as { id?: number; method: string };
+    switch (method) {
+      case 'initialize': {
+        const result = {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'notes', version: '1' },
+        };
+        response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 's' });
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      }
+      case 'notifications/initialized':
+        return response.writeHead(202).end();
+      case 'tools/call':
+        response.writeHead(401).flushHeaders();
+        await setTimeout(50);
+        refuseNotices();
+        await setTimeout(50);
+        return response.end();
+      default:
+        return response.writeHead(404).end();
+    }
+  });
 }
 
 function call(url: string, token: string, tool?: string) {
@@ -69,10 +110,16 @@ describe("MCP servers with people's account links", () => {
   it('need an account link if they refuse the token, and have answered if they refuse the call', async () => {
     const { url } = await startNotes();
     await expect(call(url, 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
-    expect(await call(url, 'narrow', 'read')).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('does not permit') }],
-    });
+    for (const token of ['narrow', 'read-only']) {
+      expect(await call(url, token, 'read')).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('does not permit') }],
+      });
+    }
+  });
+
+  it('need an account link if they refuse the token, whatever they answer to other requests meanwhile', async () => {
+    await expect(call(await startOlderNotes(), 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
   });
 
   it('are a failure of the upstream if they fail', async () => {
