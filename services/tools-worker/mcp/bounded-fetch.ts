@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 
-const lineBreak = 0x0a;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 /**
  * Creates a `fetch` function that limits the size of an answer's body, because the MCP client reads the whole body into memory. In an event
@@ -19,24 +20,33 @@ export function createBoundedFetch(maxBytes: number): FetchLike {
 
 function createBoundedStream(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
+  /** The last two bytes before the chunk. The line breaks that end an event may arrive in different chunks. */
+  let tail = Buffer.alloc(0);
   return new TransformStream({
     transform(chunk, controller) {
-      const end = isStream ? findLastEventEnd(chunk) : -1;
-      bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
+      bytes += chunk.length;
+      if (isStream) {
+        const text = Buffer.concat([tail, chunk]);
+        const end = findLastEventEnd(text);
+        if (end >= 0) bytes = text.length - end;
+        tail = text.subarray(-2);
+      }
       if (bytes > maxBytes) throw new Error(`the server sent more than ${maxBytes} bytes at once`);
       controller.enqueue(chunk);
     },
   });
 }
 
-/**
- * Returns the index after the last complete event in a chunk; -1 if the chunk completes no event. An empty line ends an event, with or
- * without carriage returns.
- */
-function findLastEventEnd(chunk: Uint8Array): number {
-  const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  for (let at = text.lastIndexOf(lineBreak); at > 0; at = text.lastIndexOf(lineBreak, at - 1)) {
-    if (text[at - 1] === lineBreak || (text[at - 1] === 0x0d && text[at - 2] === lineBreak)) return at + 1;
+/** Returns the index after the last event that ends in a text; -1 if no event ends there. An empty line ends an event. */
+function findLastEventEnd(text: Buffer): number {
+  for (let at = text.length - 1; at > 0; at -= 1) {
+    if (!isLineBreak(text[at])) continue;
+    const start = text[at] === lineFeed && text[at - 1] === carriageReturn ? at - 1 : at;
+    if (isLineBreak(text[start - 1])) return at + 1;
   }
   return -1;
+}
+
+function isLineBreak(byte: number | undefined): boolean {
+  return byte === lineFeed || byte === carriageReturn;
 }
