@@ -131,6 +131,7 @@ export class ToolBreakers {
 }
 
 function waitForAbort(signal: AbortSignal): Promise<'nothing'> {
+  if (signal.aborted) return Promise.resolve('nothing');
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve('nothing'), { once: true }));
 }
 

@@ -102,6 +102,7 @@ it('a call that waits for a probe of a tool ends when its client is gone', async
   const waiting = call('search', client.signal);
   client.abort(new Error('gone'));
   expect(await waiting).toBe('Error: gone');
+  expect(await call('search', client.signal)).toBe('Error: gone');
   expect(calls).toHaveLength(4);
   calls.at(-1)?.resolve();
   expect(await probe).toBe('served');
