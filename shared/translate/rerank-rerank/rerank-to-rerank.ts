@@ -65,8 +65,8 @@ function readResults(results: Json | undefined, count: number): { index: number;
   if (!Array.isArray(results)) throw createUnreadableError();
   return results.map((result) => {
     const { index, relevance_score: score } = isJsonObject(result) ? result : {};
-    if (typeof index !== 'number' || !(index >= 0 && index < count) || typeof score !== 'number')
-      throw createUnreadableError();
+    const isDocument = typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < count;
+    if (!isDocument || typeof score !== 'number') throw createUnreadableError();
     return { index, score };
   });
 }

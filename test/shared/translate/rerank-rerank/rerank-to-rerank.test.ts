@@ -43,6 +43,7 @@ describe('a ranking', () => {
 
   it.each([
     ['names a document that there is not', [{ index: 3, relevance_score: 1 }]],
+    ['names half a document', [{ index: 0.5, relevance_score: 1 }]],
     ['has no score', [{ index: 0 }]],
     ['is none', undefined],
   ])('that %s is an upstream failure', (_, given) => {
