@@ -20,6 +20,9 @@ export interface LimitedSlotsOptions {
 /** Milliseconds after which a limit no longer reduces the slots, even if its window is longer. */
 const maxWindowMs = 60_000;
 
+/** Minimum milliseconds between two ends of a limit that count as different. Answers that name one end differ by less. */
+const minEndChangeMs = 1000;
+
 /** The worker takes fewer jobs when a smaller part of a limit than this remains. */
 const nearlyExhausted = 0.1;
 
@@ -92,8 +95,9 @@ export class LimitedSlots {
   }
 
   #setAllowance(allowance: Allowance): void {
-    const { slots, accepting } = this.#allowance;
-    if (allowance.slots === slots && allowance.accepting === accepting) return;
+    const { slots, accepting, resumesAt = 0 } = this.#allowance;
+    const hasSameEnd = Math.abs((allowance.resumesAt ?? 0) - resumesAt) < minEndChangeMs;
+    if (allowance.slots === slots && allowance.accepting === accepting && hasSameEnd) return;
     this.#allowance = allowance;
     this.#options.onChange(allowance);
   }

@@ -54,6 +54,14 @@ describe('a limit', () => {
     expect(limited.allowance).toEqual(full);
   });
 
+  it('that is exhausted reports a later end, but not each answer that names the same end', () => {
+    limited.applyLimits([requests(0, 10_000)]);
+    limited.applyLimits([requests(0, 10_050)]);
+    expect(changes).toHaveLength(1);
+    limited.applyLimits([tokens(0, 7_200_000)]);
+    expect(changes.map(({ resumesAt = 0 }) => resumesAt - Date.now())).toEqual([10_000, 7_200_000]);
+  });
+
   it('stops applying when enough is left again, and the strictest of several applies', () => {
     limited.applyLimits([requests(2, 5000), tokens(35, 1000)]);
     expect(limited.allowance.slots).toBe(2);
