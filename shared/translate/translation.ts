@@ -90,6 +90,8 @@ export interface StreamTranslation {
   readonly hasContent: boolean;
   /** Whether any choice of the answer has not ended yet. Absent for a translation whose answers have one choice. */
   readonly awaitsChoice?: boolean | undefined;
+  /** Whether the events of the answer stay in memory until its end. Absent for a translation that keeps at most their content. */
+  readonly keepsEvents?: boolean | undefined;
   /**
    * Translates one upstream event.
    * @param data the event's data, which is JSON text (or `[DONE]` in the chat format)

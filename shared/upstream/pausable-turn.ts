@@ -78,6 +78,7 @@ export class PausableTurn {
 
 /** Translates the streams of all messages of a turn as one stream. */
 export class PausableStream implements StreamTranslation {
+  readonly keepsEvents = true;
   readonly #inner: StreamTranslation;
   readonly #turn: PausableTurn;
   /** Events of the current message. */

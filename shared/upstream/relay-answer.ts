@@ -76,11 +76,17 @@ async function relayEvents(relay: Relay, sent: UpstreamRequest): Promise<Ending>
   const write = (text: string): void => reply.write(text);
   const translated = route.translation.createStream(answerContext);
   const pausable = turn && new PausableStream(translated, turn);
-  for (let next = sent; ; next = { ...sent, body: turn?.writeContinuation() ?? [] }) {
-    const listener = new StreamListener(route.format, pausable ?? translated, write);
-    await upstream.http.send(next, new RelayedListener(listener, relay), timeouts, signal);
-    const ending = listener.end();
-    if (pausable?.isPaused !== true) return ending;
+  const stream = pausable ?? translated;
+  const heldAnswer = stream.keepsEvents === true ? heldAnswersBudget.openAnswer() : undefined;
+  try {
+    for (let next = sent; ; next = { ...sent, body: turn?.writeContinuation() ?? [] }) {
+      const listener = new StreamListener(route.format, stream, write, heldAnswer?.grow);
+      await upstream.http.send(next, new RelayedListener(listener, relay), timeouts, signal);
+      const ending = listener.end();
+      if (pausable?.isPaused !== true) return ending;
+    }
+  } finally {
+    heldAnswer?.release();
   }
 }
 

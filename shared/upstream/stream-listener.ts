@@ -14,6 +14,7 @@ export class StreamListener implements AnswerListener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #translation: StreamTranslation;
   readonly #write: (text: string) => void;
+  readonly #grow: ((bytes: number) => void) | undefined;
   readonly #reader = new SseReader();
   readonly #errorBody = createErrorBody();
   #status = 0;
@@ -22,10 +23,17 @@ export class StreamListener implements AnswerListener {
   /** Whether a finish reason has come. `went on`: the answer has continued after a finish reason, so further finish reasons are ignored. */
   #finishState: 'to come' | 'came' | 'went on' = 'to come';
 
-  constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
+  /** @param grow counts the bytes of an answer that stays in memory, see `HeldAnswer` */
+  constructor(
+    upstream: HttpUpstreamFormat,
+    translation: StreamTranslation,
+    write: (text: string) => void,
+    grow?: (bytes: number) => void,
+  ) {
     this.#upstream = upstream;
     this.#translation = holdOpening(translation);
     this.#write = write;
+    this.#grow = grow;
   }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
@@ -35,9 +43,12 @@ export class StreamListener implements AnswerListener {
   }
 
   onData(chunk: Buffer): Progress {
-    if (this.#isStream) return this.#translate(this.#reader.push(chunk));
-    this.#errorBody.add(chunk);
-    return 'nothing';
+    if (!this.#isStream) {
+      this.#errorBody.add(chunk);
+      return 'nothing';
+    }
+    this.#grow?.(chunk.length);
+    return this.#translate(this.#reader.push(chunk));
   }
 
   /**

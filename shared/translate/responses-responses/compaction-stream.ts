@@ -12,6 +12,7 @@ const compactionItem = /"type"\s*:\s*"compaction"/;
  * item, sends the upstream's events. Otherwise the text of the answer is a summary and becomes a `compaction` item.
  */
 export class CompactionStream implements StreamTranslation {
+  readonly keepsEvents = true;
   readonly #answerContext: AnswerContext;
   readonly #relay: StreamTranslation;
   readonly #summary = new SummaryWriter();
