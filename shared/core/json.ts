@@ -9,6 +9,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the field `type` of an object; undefined for any other value, and unless the field is a text. */
+export function readType(value: unknown): string | undefined {
+  const type = isJsonObject(value) ? value['type'] : undefined;
+  return typeof type === 'string' ? type : undefined;
+}
+
 /**
  * Maximum levels of nested arrays and objects in a JSON value. No request needs nearly as many. The limit protects the stack of
  * `JSON.stringify`, which recurses for each level, while `JSON.parse` does not.

@@ -29,6 +29,11 @@ export const noUsage: Usage = {
   reasoningTokens: 0,
 };
 
+/** Reads a count that an upstream reports, as a whole number; 0 for any other value. */
+export function readCount(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.round(value) : 0;
+}
+
 export function addUsage(a: Usage, b: Usage): Usage {
   const hourCacheWriteTokens = (a.hourCacheWriteTokens ?? 0) + (b.hourCacheWriteTokens ?? 0);
   return {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, readType, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** The part of a streamed answer that the client has received. It is the beginning of one text, so a worker can continue it exactly. */
 export interface RelayedAnswer {
@@ -36,8 +36,7 @@ export class RelayedAnswerBuilder {
 }
 
 export function readTypeName(part: Json | undefined): string {
-  const type = isJsonObject(part) ? part['type'] : undefined;
-  return typeof type === 'string' ? type : 'unknown';
+  return readType(part) ?? 'unknown';
 }
 
 /** Whether a field is absent, null or empty. */

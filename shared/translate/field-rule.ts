@@ -1,4 +1,6 @@
+import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
 
 /** What happens to a field of a request or an answer. */
 export type Effect =
@@ -45,6 +47,17 @@ export interface RuledFields {
   known: ReadonlySet<string>;
   /** The feature that each refused field requests, by the name of the field. */
   refused: ReadonlyMap<string, string>;
+}
+
+/** @throws the created error for a refused field that requests its feature */
+export function refuseRuledFields(
+  request: JsonObject,
+  { refused: refusedFields }: RuledFields,
+  createError: (field: string, feature: string) => RouterError,
+): void {
+  for (const [field, feature] of refusedFields) {
+    if (requestsFeature(request[field])) throw createError(field, feature);
+  }
 }
 
 export function omitRuledFields(request: JsonObject, { known }: RuledFields): JsonObject {

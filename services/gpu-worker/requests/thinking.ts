@@ -1,10 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { budgetToEffort, shareToEffort, type CommonEffort } from '#shared/translate/vocabulary/thinking.ts';
 
 /** The amount of thinking that a request asks for. Every engine has its own fields for it. */
 export interface ThinkingRequest {
   isOn: boolean;
-  /** One of the three levels that every engine supports. */
-  effort?: 'low' | 'medium' | 'high' | undefined;
+  effort?: CommonEffort | undefined;
   /** Maximum number of tokens of thinking. */
   budget?: number | undefined;
 }
@@ -35,8 +35,7 @@ export function setTemplateThinking(request: JsonObject, isOn: boolean): JsonObj
 /** Reduces the effort levels of all formats to three. SGLang also accepts numbers from 0 to 1. */
 function readEffort(effort: Json | undefined): ThinkingRequest | undefined {
   if (typeof effort === 'number') {
-    if (effort <= 0) return { isOn: false };
-    return { isOn: true, effort: effort < 0.34 ? 'low' : effort < 0.67 ? 'medium' : 'high' };
+    return effort <= 0 ? { isOn: false } : { isOn: true, effort: shareToEffort(effort) };
   }
   switch (effort) {
     case 'none':
@@ -61,7 +60,7 @@ function readReasoning(reasoning: Json | undefined): ThinkingRequest | undefined
   const fromEffort = readEffort(effort);
   if (fromEffort) return fromEffort;
   if (typeof budget === 'number')
-    return budget > 0 ? { isOn: true, budget, effort: toEffort(budget) } : { isOn: false };
+    return budget > 0 ? { isOn: true, budget, effort: budgetToEffort(budget) } : { isOn: false };
   return typeof enabled === 'boolean' ? { isOn: enabled } : undefined;
 }
 
@@ -74,7 +73,7 @@ function readThinkingType(thinking: Json | undefined): ThinkingRequest | undefin
       return { isOn: true };
     case 'enabled': {
       const budget = thinking.budget_tokens;
-      return typeof budget === 'number' ? { isOn: true, budget, effort: toEffort(budget) } : { isOn: true };
+      return typeof budget === 'number' ? { isOn: true, budget, effort: budgetToEffort(budget) } : { isOn: true };
     }
     default:
       return undefined;
@@ -85,9 +84,4 @@ function readTemplateSettings(kwargs: Json | undefined): ThinkingRequest | undef
   if (!isJsonObject(kwargs)) return undefined;
   const isOn = kwargs.enable_thinking ?? kwargs.thinking;
   return typeof isOn === 'boolean' ? { isOn } : undefined;
-}
-
-function toEffort(tokens: number): 'low' | 'medium' | 'high' {
-  if (tokens <= 2048) return 'low';
-  return tokens <= 8192 ? 'medium' : 'high';
 }

@@ -8,14 +8,11 @@ import type { Logger } from '#shared/core/log.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { connectClient } from './connect-client.ts';
-import { toObject } from './mcp-tool.ts';
+import { callTool } from './mcp-tool.ts';
 import { toRefusedOutput } from './refused-call.ts';
 
 /** Maximum milliseconds for a listing of tools. */
 const listMs = 30_000;
-/** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
-const maxCallMs = 24 * 60 * 60_000;
-
 /** Status of a server that refuses a token. */
 const unauthorized = 401;
 /** Status of a server for which the token's scopes are not enough (RFC 6750, section 3.1). */
@@ -73,9 +70,10 @@ export class LinkedServers {
     { name, server }: McpServerEntry & { kind: 'oauth' | 'http' },
     { token, tool }: McpAccountLink,
     input: JsonObject,
-    { signal, progress }: ToolContext,
+    context: ToolContext,
   ): Promise<ToolOutput> {
     const { maxMessageBytes, log } = this.#options;
+    const { signal } = context;
     let isCalled = false;
     const headers = { ...server.headers, authorization: `Bearer ${token}` };
     try {
@@ -85,9 +83,8 @@ export class LinkedServers {
       );
       isCalled = tool !== undefined;
       try {
-        return await (tool === undefined
-          ? listTools(connection.client, signal)
-          : callTool(connection.client, tool, input, { signal, progress }));
+        if (tool === undefined) return await listTools(connection.client, signal);
+        return (await callTool(connection.client, tool, input, context)).output;
       } finally {
         // The answer does not wait for the end of the MCP session.
         connection.close().catch((error: unknown) => log.debug({ err: error, server: name }, 'a session did not end'));
@@ -113,19 +110,6 @@ function findStatus(error: unknown): number | undefined {
   if (error instanceof SdkHttpError) return error.status;
   if (error instanceof InsufficientScopeError) return forbidden;
   return error instanceof Error ? findStatus(error.cause) : undefined;
-}
-
-async function callTool(
-  client: Client,
-  name: string,
-  input: JsonObject,
-  { signal, progress }: ToolContext,
-): Promise<ToolOutput> {
-  const { content, structuredContent, isError } = await client.callTool(
-    { name, arguments: input },
-    { signal, timeout: maxCallMs, onprogress: progress },
-  );
-  return { content, structuredContent: toObject(structuredContent), isError: isError === true };
 }
 
 async function listTools(client: Client, signal: AbortSignal): Promise<ToolOutput> {

@@ -39,16 +39,12 @@ export class McpTool implements Tool {
   }
 
   /** Calls the tool. When the signal aborts, the client cancels the call at the server. */
-  async run(input: JsonObject, { signal, progress }: ToolContext): Promise<ToolOutput> {
+  async run(input: JsonObject, context: ToolContext): Promise<ToolOutput> {
+    const { signal } = context;
     try {
-      const { content, structuredContent, isError } = await this.#client.callTool(
-        { name: this.name, arguments: input },
-        { signal, timeout: maxCallMs, onprogress: progress },
-      );
-      const mismatch =
-        isError === true ? undefined : await this.#findOutputMismatch(structuredContent as Json | undefined);
-      if (mismatch !== undefined) return createFailedOutput(mismatch);
-      return { content, structuredContent: toObject(structuredContent), isError: isError === true };
+      const { output, structuredContent } = await callTool(this.#client, this.name, input, context);
+      const mismatch = output.isError ? undefined : await this.#findOutputMismatch(structuredContent);
+      return mismatch === undefined ? output : createFailedOutput(mismatch);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       const refusedOutput = toRefusedOutput(error);
@@ -82,9 +78,31 @@ export class McpTool implements Tool {
 }
 
 /**
+ * Calls a tool. When the signal aborts, the client cancels the call at the server.
+ * @returns the output, and the structured content exactly as the server sent it
+ * @throws the library's errors
+ */
+export async function callTool(
+  client: Client,
+  name: string,
+  input: JsonObject,
+  { signal, progress }: ToolContext,
+): Promise<{ output: ToolOutput; structuredContent: Json | undefined }> {
+  const { content, structuredContent, isError } = await client.callTool(
+    { name, arguments: input },
+    { signal, timeout: maxCallMs, onprogress: progress },
+  );
+  return {
+    output: { content, structuredContent: toObject(structuredContent), isError: isError === true },
+    // The structured content was parsed from JSON.
+    structuredContent: structuredContent as Json | undefined,
+  };
+}
+
+/**
  * Converts structured content to an object. The protocol's newest revision allows any JSON value, but the router's API allows only objects.
  */
-export function toObject(structured: unknown): JsonObject | undefined {
+function toObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   return isJsonObject(structured) ? structured : ({ value: structured } as JsonObject);
 }

@@ -1,3 +1,4 @@
+import { requestsFeature } from '../requests-feature.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
@@ -88,27 +89,29 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
     {
       name: 'forced_tools',
       example: { ...user, tools: [{ type: 'function', function: call.function }], tool_choice: 'required' },
-      isIn: ({ tools, tool_choice: choice }) => isSet(tools) && (choice === 'required' || isJsonObject(choice)),
+      isIn: ({ tools, tool_choice: choice }) =>
+        requestsFeature(tools) && (choice === 'required' || isJsonObject(choice)),
     },
     {
       name: 'older_tools',
       example: { ...user, functions: [{ name: 'f' }] },
-      isIn: ({ functions, function_call: choice }) => isSet(functions) || isSet(choice),
+      isIn: ({ functions, function_call: choice }) => requestsFeature(functions) || requestsFeature(choice),
     },
     {
       name: 'web_search_options',
       example: { ...user, web_search_options: {} },
-      isIn: ({ web_search_options: options }) => isSet(options),
+      isIn: ({ web_search_options: options }) => requestsFeature(options),
     },
     {
       name: 'logprobs',
       example: { ...user, logprobs: true },
-      isIn: ({ logprobs, top_logprobs: top }) => isSet(logprobs) || isSet(top),
+      isIn: ({ logprobs, top_logprobs: top }) => requestsFeature(logprobs) || requestsFeature(top),
     },
     {
       name: 'audio_output',
       example: { ...user, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
-      isIn: ({ modalities, audio }) => isSet(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
+      isIn: ({ modalities, audio }) =>
+        requestsFeature(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
     },
     {
       name: 'other_formats',
@@ -138,7 +141,7 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
     {
       name: 'stop_sequences',
       example: { ...user, stop: ['END'] },
-      isIn: ({ stop }) => isSet(stop),
+      isIn: ({ stop }) => requestsFeature(stop),
     },
   ];
 }
@@ -161,12 +164,12 @@ function collectMarks({ messages }: ChatRequest): ReadonlySet<string> {
     }
     if (message.role !== 'assistant') continue;
     const { tool_calls: calls } = message;
-    if (isSet(calls)) marks.add('tool_calls');
+    if (requestsFeature(calls)) marks.add('tool_calls');
     for (const { type } of calls ?? []) {
       if (type === 'custom') marks.add(customCall);
       else if (isOtherTool(type)) marks.add(otherCall);
     }
-    if (isSet(message[olderCall])) marks.add(olderCall);
+    if (requestsFeature(message[olderCall])) marks.add(olderCall);
   }
   return marks;
 }
@@ -177,12 +180,4 @@ function isOtherTool(type: string): boolean {
 
 function isStrict(schema: Json | undefined): boolean {
   return isJsonObject(schema) && schema['strict'] === true;
-}
-
-/** Whether a field requests something. A field that is absent, null, false, 0 or empty does not. */
-function isSet(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  return (
-    isJsonObject(value) || (value !== undefined && value !== null && value !== false && value !== 0 && value !== '')
-  );
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
+import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 
 /**
  * Reads the usage that an upstream reports; undefined if it reports none. Missing counts become 0. The output count is `total_tokens` minus
@@ -7,16 +7,16 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
  */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const promptTokens = toCount(usage['prompt_tokens']);
-  const tokensBesidesPrompt = promptTokens > 0 ? toCount(usage['total_tokens']) - promptTokens : 0;
+  const promptTokens = readCount(usage['prompt_tokens']);
+  const tokensBesidesPrompt = promptTokens > 0 ? readCount(usage['total_tokens']) - promptTokens : 0;
   const prompt = toObject(usage['prompt_tokens_details']);
   const completion = toObject(usage['completion_tokens_details']);
   return {
     promptTokens,
-    cachedTokens: toCount(prompt['cached_tokens']),
-    cacheWriteTokens: toCount(prompt['cache_write_tokens']),
-    completionTokens: Math.max(toCount(usage['completion_tokens']), tokensBesidesPrompt),
-    reasoningTokens: toCount(completion['reasoning_tokens']),
+    cachedTokens: readCount(prompt['cached_tokens']),
+    cacheWriteTokens: readCount(prompt['cache_write_tokens']),
+    completionTokens: Math.max(readCount(usage['completion_tokens']), tokensBesidesPrompt),
+    reasoningTokens: readCount(completion['reasoning_tokens']),
   };
 }
 
@@ -48,10 +48,6 @@ export function writeChatUsage(usage: Usage, upstreamUsage?: Json): JsonObject {
 
 function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
-}
-
-function toCount(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
 /** Writes the details of the counts for chat clients, from the usage of an upstream of another format. */

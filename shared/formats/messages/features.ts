@@ -1,4 +1,4 @@
-import type { Json } from '#shared/core/json.ts';
+import { requestsFeature } from '../requests-feature.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import { isClientTool } from './client-tools.ts';
 import { isHostedName } from './hosted/hosted-block.ts';
@@ -93,7 +93,8 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'forced_tools',
       example: { ...user, tools: [{ name: 'f', input_schema: { type: 'object' } }], tool_choice: { type: 'any' } },
-      isIn: ({ tools, tool_choice: choice }) => isSet(tools) && (choice?.type === 'any' || choice?.type === 'tool'),
+      isIn: ({ tools, tool_choice: choice }) =>
+        requestsFeature(tools) && (choice?.type === 'any' || choice?.type === 'tool'),
     },
     {
       name: 'image_urls',
@@ -103,17 +104,17 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'mcp_servers',
       example: { ...user, mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com/' }] },
-      isIn: ({ mcp_servers: servers }) => isSet(servers),
+      isIn: ({ mcp_servers: servers }) => requestsFeature(servers),
     },
     {
       name: 'container',
       example: { ...user, container: 'container_1' },
-      isIn: ({ container }) => isSet(container),
+      isIn: ({ container }) => requestsFeature(container),
     },
     {
       name: 'compaction',
       example: { ...user, compaction: { type: 'enabled' } },
-      isIn: ({ compaction }) => isSet(compaction),
+      isIn: ({ compaction }) => requestsFeature(compaction),
     },
     {
       name: 'cache_warming',
@@ -123,7 +124,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'stop_sequences',
       example: { ...user, stop_sequences: ['END'] },
-      isIn: ({ stop_sequences: stop }) => isSet(stop),
+      isIn: ({ stop_sequences: stop }) => requestsFeature(stop),
     },
   ];
 }
@@ -159,8 +160,4 @@ function runsOnlyOnUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
   if (type === undefined || type === null || type === 'custom' || toolSearchType.test(type)) return false;
   return detectHostedKind(tool) === undefined && !isClientTool(tool);
-}
-
-function isSet(value: Json | undefined): boolean {
-  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }

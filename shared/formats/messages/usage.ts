@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Usage } from '#shared/core/usage.ts';
+import { readCount, type Usage } from '#shared/core/usage.ts';
 
 /**
  * Reads the usage that a `messages` upstream reports. The reported `input_tokens` do not include cached tokens. For a stream, call this
@@ -7,17 +7,17 @@ import type { Usage } from '#shared/core/usage.ts';
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const fields = isJsonObject(usage) ? usage : {};
-  const cachedTokens = toCount(fields['cache_read_input_tokens']);
-  const cacheWriteTokens = toCount(fields['cache_creation_input_tokens']);
-  const hourCacheWriteTokens = toCount(readField(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
-  const searches = toCount(readField(fields['server_tool_use'], 'web_search_requests'));
+  const cachedTokens = readCount(fields['cache_read_input_tokens']);
+  const cacheWriteTokens = readCount(fields['cache_creation_input_tokens']);
+  const hourCacheWriteTokens = readCount(readField(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
+  const searches = readCount(readField(fields['server_tool_use'], 'web_search_requests'));
   return {
-    promptTokens: toCount(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
+    promptTokens: readCount(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    completionTokens: toCount(fields['output_tokens']),
-    reasoningTokens: toCount(readField(fields['output_tokens_details'], 'thinking_tokens')),
+    completionTokens: readCount(fields['output_tokens']),
+    reasoningTokens: readCount(readField(fields['output_tokens_details'], 'thinking_tokens')),
     ...(searches > 0 && { units: { searches } }),
   };
 }
@@ -35,10 +35,6 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
 
 function readField(value: Json | undefined, field: string): Json | undefined {
   return isJsonObject(value) ? value[field] : undefined;
-}
-
-function toCount(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
 /** Updates the usage of a `messages` stream. Counts are cumulative, so a later count replaces an earlier one. A null replaces nothing. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Usage } from '#shared/core/usage.ts';
+import { readCount, type Usage } from '#shared/core/usage.ts';
 
 /**
  * Reads the usage of a response. The reported `input_tokens` include cached tokens. The web searches are counted in the output. Returns
@@ -10,15 +10,15 @@ export function readResponsesUsage({ usage, output: items }: JsonObject): Usage 
   const searches = Array.isArray(items) ? items.filter(isSearch).length : 0;
   const input = toObject(usage['input_tokens_details']);
   const output = toObject(usage['output_tokens_details']);
-  const promptTokens = toCount(usage['input_tokens']);
-  const tokensBesidesPrompt = promptTokens > 0 ? toCount(usage['total_tokens']) - promptTokens : 0;
+  const promptTokens = readCount(usage['input_tokens']);
+  const tokensBesidesPrompt = promptTokens > 0 ? readCount(usage['total_tokens']) - promptTokens : 0;
   return {
     promptTokens,
-    cachedTokens: toCount(input['cached_tokens']),
-    cacheWriteTokens: toCount(input['cache_write_tokens']),
+    cachedTokens: readCount(input['cached_tokens']),
+    cacheWriteTokens: readCount(input['cache_write_tokens']),
     // See `readChatUsage`.
-    completionTokens: Math.max(toCount(usage['output_tokens']), tokensBesidesPrompt),
-    reasoningTokens: toCount(output['reasoning_tokens']),
+    completionTokens: Math.max(readCount(usage['output_tokens']), tokensBesidesPrompt),
+    reasoningTokens: readCount(output['reasoning_tokens']),
     ...(searches > 0 && { units: { searches } }),
   };
 }
@@ -42,8 +42,4 @@ function isSearch(item: Json): boolean {
 
 function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
-}
-
-function toCount(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }

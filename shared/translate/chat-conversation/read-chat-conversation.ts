@@ -3,7 +3,8 @@ import { chatContentToBlocks, appendRefusal } from '../chat-messages/chat-conten
 import { createUnsupportedChatError } from '../unsupported.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsFeature, readType } from '../conversation/requests-something.ts';
+import { readType } from '#shared/core/json.ts';
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**

@@ -2,12 +2,8 @@ import type { ChatCustomCall, ChatMessage, ChatToolCall } from '#shared/formats/
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
 import { chatContentToBlocks, appendRefusal } from './chat-content-to-blocks.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
+import { assertTextBlock, simplifyContent, type TranslatedHistory } from '../upstreams/messages/translated-history.ts';
 import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
-
-export interface TranslatedHistory {
-  system: TextBlock[];
-  messages: MessagesMessage[];
-}
 
 /**
  * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones stay in their place.
@@ -27,10 +23,10 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
       case 'system':
       case 'developer': {
         const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) =>
-          assertTextBlock(block, param),
+          assertTextBlock(block, `${param}.content`),
         );
         if (messages.length === 0) system.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'system', content: simplifyBlocks(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'system', content: simplifyContent(blocks) });
         // Later results must not move before this message.
         results = undefined;
         break;
@@ -38,13 +34,13 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
       case 'user': {
         const blocks = chatContentToBlocks(message.content, `${param}.content`);
         if (results) results.push(...blocks);
-        else if (blocks.length > 0) messages.push({ role: 'user', content: simplifyBlocks(blocks) });
+        else if (blocks.length > 0) messages.push({ role: 'user', content: simplifyContent(blocks) });
         results = undefined;
         break;
       }
       case 'assistant': {
         const blocks = translateAssistantMessage(message, param);
-        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplifyBlocks(blocks) });
+        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplifyContent(blocks) });
         results = undefined;
         break;
       }
@@ -53,7 +49,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
           results = [];
           messages.push({ role: 'user', content: results });
         }
-        const content = simplifyBlocks(chatContentToBlocks(message.content, `${param}.content`));
+        const content = simplifyContent(chatContentToBlocks(message.content, `${param}.content`));
         results.push({ type: 'tool_result', tool_use_id: toMessagesToolId(message.tool_call_id), content });
       }
     }
@@ -74,15 +70,4 @@ function toToolUse(call: ChatToolCall | ChatCustomCall, param: string): Messages
   if (call.type !== 'function') throw createUnsupportedChatError(`${param}.type`, `tool calls of type '${call.type}'`);
   const { id, function: fn } = call;
   return { type: 'tool_use', id: toMessagesToolId(id), name: fn.name, input: parseToolInput(fn.arguments) };
-}
-
-function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
-  if (block.type === 'text') return block;
-  throw createUnsupportedChatError(`${param}.content`, 'anything but text in a system message');
-}
-
-function simplifyBlocks(blocks: MessagesBlock[]): string | MessagesBlock[] {
-  const [first] = blocks;
-  if (first === undefined) return '';
-  return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;
 }

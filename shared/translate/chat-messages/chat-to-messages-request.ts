@@ -3,10 +3,11 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { createGenerationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
+import { simplifyContent } from '../upstreams/messages/translated-history.ts';
+import { createGenerationFields, jsonInstruction } from '../upstreams/messages/generation-fields.ts';
 import { convertCustomToFunctions } from '../vocabulary/custom-tools.ts';
 import { readChatThinking } from '../vocabulary/thinking.ts';
 
@@ -38,7 +39,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
   return {
     ...copyUnruledFields(request),
     model: traits.model,
-    ...(system.length > 0 && { system: simplifySystem(system) }),
+    ...(system.length > 0 && { system: simplifyContent(system) }),
     messages,
     ...tools,
     ...createGenerationFields(generation, tools, traits),
@@ -47,11 +48,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
 }
 
 function refuseFields(request: ChatRequest): void {
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
-  }
+  refuseRuledFields(request, fields, createUnsupportedChatError);
   const { modalities, response_format: format, n } = request;
   if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   if (format && !translatableFormats.has(format.type)) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { readChatEffort } from '../vocabulary/thinking.ts';
@@ -38,11 +38,7 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
 function refuseFields(request: ChatRequest): void {
   const stored = findAccountField(request);
   if (stored !== undefined) throw createUnsupportedChatError(stored, 'conversations and prompts stored on the server');
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
-  }
+  refuseRuledFields(request, fields, createUnsupportedChatError);
   const { modalities, n } = request;
   if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   if (Array.isArray(modalities) && modalities.includes('audio'))

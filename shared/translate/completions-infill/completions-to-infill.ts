@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { noUsage } from '#shared/core/usage.ts';
+import { noUsage, readCount } from '#shared/core/usage.ts';
 import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
@@ -81,16 +81,12 @@ function readAnswer(
   const { content: text, stop_type: type, tokens_evaluated: input, tokens_predicted: output } = body;
   if (typeof text !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an answer without a text.');
   const finishReason = type === 'limit' || body['stopped_limit'] === true ? 'length' : 'stop';
-  const counted = { ...noUsage, promptTokens: toCount(input), completionTokens: toCount(output) };
+  const counted = { ...noUsage, promptTokens: readCount(input), completionTokens: readCount(output) };
   const usage = fillUsage(counted, {
     prompt: answerContext.promptTokens,
     completion: () => estimateTokens(earlierText + text),
   });
   return { choice: { text, index: 0, logprobs: null, finish_reason: finishReason }, usage, finishReason };
-}
-
-function toCount(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
 class InfillStream implements StreamTranslation {

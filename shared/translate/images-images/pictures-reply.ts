@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
+import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 
@@ -26,9 +26,5 @@ function isPicture(item: Json): boolean {
 /** Reads the reported usage. Image upstreams name their counts as the Responses format does. */
 function readUsage(reported: Json | undefined): Usage {
   const { input_tokens: input, output_tokens: output } = isJsonObject(reported) ? reported : {};
-  return { ...noUsage, promptTokens: toCount(input), completionTokens: toCount(output) };
-}
-
-function toCount(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+  return { ...noUsage, promptTokens: readCount(input), completionTokens: readCount(output) };
 }

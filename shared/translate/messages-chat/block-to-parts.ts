@@ -1,10 +1,9 @@
-import { RouterError } from '#shared/core/errors.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
-import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
+import type { DocumentBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
 import { writeReferenceText } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
-import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
+import { toImageUrl, writeDocumentHeading } from '../vocabulary/media-block.ts';
 
 /**
  * Translates a text, image or document block to content parts of a chat message.
@@ -24,25 +23,6 @@ export function blockToParts(block: MessagesBlock, param: string, traits: ModelT
       return [{ type: 'text', text: writeReferenceText(block) }];
     default:
       throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' here`);
-  }
-}
-
-function toImageUrl({ source }: ImageBlock, param: string): string {
-  switch (source.type) {
-    case 'base64':
-      return `data:${source.media_type};base64,${source.data}`;
-    case 'url':
-      if (!/^(?:https?|data):/i.test(source.url)) {
-        const path = `${param}.source.url`;
-        throw new RouterError('invalid_request', `${path} must be an http or https address`, { param: path });
-      }
-      return source.url;
-    default:
-      throw createUnsupportedMessagesError(
-        `${param}.source.type`,
-        `images from a source of type '${source.type}'`,
-        'image_block',
-      );
   }
 }
 

@@ -1,4 +1,6 @@
-import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+import { simplifyParts } from '../upstreams/chat/simplify-parts.ts';
+import type { ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+import { isBillingHeader } from '#shared/formats/messages/read-system-texts.ts';
 import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
 import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type {
@@ -18,9 +20,6 @@ import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
 import { readTextSignature } from '../vocabulary/shown-thinking.ts';
 import { writeToolArguments } from '../vocabulary/tool-call.ts';
 
-/** Start of a system block with Claude Code's version. The block changes with every turn, so it would defeat prefix caches. */
-const billingHeader = 'x-anthropic-billing-header:';
-
 /**
  * Translates a `messages` history to the chat format. Joins all system text in a first system message, because many chat templates refuse a
  * later system message. In a user turn, each tool result becomes a separate message before the other content. Images in tool results move
@@ -33,7 +32,7 @@ export function messagesHistoryToChat(
   messages: readonly MessagesMessage[],
   traits: ModelTraits,
 ): ChatMessage[] {
-  const systemTexts = readSystemTexts(system ?? '', 'system').filter((text) => !text.startsWith(billingHeader));
+  const systemTexts = readSystemTexts(system ?? '', 'system').filter((text) => !isBillingHeader(text));
   const history: ChatMessage[] = [];
   for (const [index, { role, content }] of messages.entries()) {
     const param = `messages.${index}.content`;
@@ -176,10 +175,4 @@ function toMessage({ parts, calls, thoughts, returned }: Draft): ChatMessage {
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   return addReturnedReasoning(message, returned);
-}
-
-function simplifyParts(parts: ChatPart[]): ChatContent {
-  const [first] = parts;
-  if (first === undefined) return '';
-  return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }

@@ -5,7 +5,7 @@ import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
@@ -46,11 +46,7 @@ function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
   if (request.max_tokens === 0)
     throw createUnsupportedMessagesError('max_tokens', 'a limit of 0, which only warms a cache');
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw createUnsupportedMessagesError(field, feature);
-  }
+  refuseRuledFields(request, fields, createUnsupportedMessagesError);
 }
 
 /**

@@ -6,8 +6,9 @@ import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { requestsFeature, readType } from '../conversation/requests-something.ts';
-import { readSystemTexts } from '../conversation/read-system-texts.ts';
+import { readType } from '#shared/core/json.ts';
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 
 /**

@@ -1,9 +1,8 @@
-import { RouterError } from '#shared/core/errors.ts';
-import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
+import type { DocumentBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { writeReferenceText } from '../context/offered-tools.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
-import { writeDocumentHeading } from '../vocabulary/document-heading.ts';
+import { checkWebAddress, toImageUrl, writeDocumentHeading } from '../vocabulary/media-block.ts';
 
 /**
  * Translates a text, image or document block to content parts of an item.
@@ -23,21 +22,6 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
       return [{ type: 'input_text', text: writeReferenceText(block) }];
     default:
       throw createUnsupportedMessagesError(`${param}.type`, `content of type '${block.type}' here`);
-  }
-}
-
-function toImageUrl({ source }: ImageBlock, param: string): string {
-  switch (source.type) {
-    case 'base64':
-      return `data:${source.media_type};base64,${source.data}`;
-    case 'url':
-      return checkWebAddress(source.url, `${param}.source.url`);
-    default:
-      throw createUnsupportedMessagesError(
-        `${param}.source.type`,
-        `images from a source of type '${source.type}'`,
-        'image_block',
-      );
   }
 }
 
@@ -74,9 +58,4 @@ function toDocumentParts(block: DocumentBlock, param: string): ResponsesPart[] {
 /** Returns a part with the context of a document that is sent as a file; an empty list if the document has no context. */
 function toContextParts({ context }: DocumentBlock): ResponsesPart[] {
   return typeof context === 'string' && context !== '' ? [{ type: 'input_text', text: context }] : [];
-}
-
-function checkWebAddress(url: string, param: string): string {
-  if (/^(?:https?|data):/i.test(url)) return url;
-  throw new RouterError('invalid_request', `${param} must be an http or https address`, { param });
 }

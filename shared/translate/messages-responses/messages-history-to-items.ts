@@ -1,6 +1,6 @@
 import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
-import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
+import type { MessagesBlock, MessagesMessage, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
 import type { ModelTraits } from '../translation.ts';
@@ -8,15 +8,6 @@ import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
 import { writeToolArguments } from '../vocabulary/tool-call.ts';
 import { blockToParts } from './block-to-parts.ts';
-
-/** Start of a system block with Claude Code's version. The block changes with every turn, so it would defeat prefix caches. */
-const billingHeader = 'x-anthropic-billing-header:';
-
-/** Joins the texts of a system prompt, without empty texts and the billing header. */
-export function writeInstructions(system: string | readonly TextBlock[] | null | undefined): string {
-  const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
-  return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');
-}
 
 /**
  * Translates a `messages` history to items, block by block. Thinking that the same model of the same upstream has encrypted becomes a

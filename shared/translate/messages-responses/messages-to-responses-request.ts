@@ -1,16 +1,17 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
-import { writeInstructions, messagesHistoryToItems } from './messages-history-to-items.ts';
+import { messagesHistoryToItems } from './messages-history-to-items.ts';
 import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 
 const fields = collectRuledFields(requestRules);
@@ -24,7 +25,7 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
   refuseFields(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;
-  const instructions = writeInstructions(system);
+  const instructions = readSystemTexts(system ?? '').join('\n\n');
   const reasoning = toReasoning(request);
   const user = request.metadata?.user_id;
   return {
@@ -52,11 +53,7 @@ function refuseFields(request: MessagesRequest): void {
   const stored = findAccountField(request);
   if (stored !== undefined)
     throw createUnsupportedMessagesError(stored, 'conversations and prompts stored on the server');
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    throw createUnsupportedMessagesError(field, feature);
-  }
+  refuseRuledFields(request, fields, createUnsupportedMessagesError);
 }
 
 /** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */

@@ -1,5 +1,6 @@
 import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+import { simplifyParts } from '../upstreams/chat/simplify-parts.ts';
+import type { ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
 interface AssistantTurn {
   thoughts: string[];
@@ -96,10 +97,4 @@ export class ChatHistory {
     this.#images = [];
     return images;
   }
-}
-
-function simplifyParts(parts: ChatPart[]): ChatContent {
-  const [first] = parts;
-  if (first === undefined) return '';
-  return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
@@ -27,7 +27,7 @@ const sameNameFields = [
  */
 export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
-  refuseFields(request);
+  refuseRuledFields(request, fields, createUnsupportedChatError);
   const flatTools = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
@@ -46,14 +46,6 @@ export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): J
     ...toLogprobFields(request),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
-}
-
-function refuseFields(request: ResponsesRequest): void {
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    if (!isPresent(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
-    throw createUnsupportedChatError(field, feature);
-  }
 }
 
 /**

@@ -2,7 +2,8 @@ import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/
 import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
 import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { computeEffort } from '../conversation/compute-effort.ts';
-import { requestsFeature, readType } from '../conversation/requests-something.ts';
+import { readType } from '#shared/core/json.ts';
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';

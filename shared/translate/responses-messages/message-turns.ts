@@ -1,9 +1,5 @@
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolUseBlock } from '#shared/formats/messages/request.ts';
-
-export interface TranslatedHistory {
-  system: TextBlock[];
-  messages: MessagesMessage[];
-}
+import { simplifyContent, type TranslatedHistory } from '../upstreams/messages/translated-history.ts';
 
 interface Message {
   role: MessagesMessage['role'];
@@ -102,11 +98,4 @@ export class MessageTurns {
 
 function isThinking(block: MessagesBlock | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
-}
-
-/** Returns the text of content that is one plain text block; any other content unchanged. */
-export function simplifyContent(blocks: MessagesBlock[]): string | MessagesBlock[] {
-  const [first] = blocks;
-  if (first === undefined) return '';
-  return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;
 }

@@ -1,6 +1,5 @@
 import { replaceHostedItemsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type {
   ResponsesCustomCall,
   ResponsesFunctionCall,
@@ -20,7 +19,8 @@ import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';
 import { restoreThinkingBlock } from '../responses/sealed-thinking.ts';
-import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
+import { assertTextBlock, simplifyContent, type TranslatedHistory } from '../upstreams/messages/translated-history.ts';
+import { MessageTurns } from './message-turns.ts';
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 
 /**
@@ -100,9 +100,4 @@ export function responsesHistoryToMessages(
   function addCall(id: string, name: string, input: JsonObject): void {
     turns.addCall({ type: 'tool_use', id: toMessagesToolId(id), name, input });
   }
-}
-
-function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
-  if (block.type === 'text') return block;
-  throw createUnsupportedChatError(param, 'anything but text in a system message');
 }

@@ -1,11 +1,12 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { collectRuledFields, omitRuledFields } from '../field-rule.ts';
+import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { createGenerationFields, jsonInstruction, simplifySystem } from '../upstreams/messages/generation-fields.ts';
+import { simplifyContent } from '../upstreams/messages/translated-history.ts';
+import { createGenerationFields, jsonInstruction } from '../upstreams/messages/generation-fields.ts';
 import { type ThinkingRequest, readChatThinking } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
 import { addCacheMarks } from './add-cache-marks.ts';
@@ -44,7 +45,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
   return {
     ...copyUnruledFields(request),
     model: traits.model,
-    ...(history.system.length > 0 && { system: simplifySystem(history.system) }),
+    ...(history.system.length > 0 && { system: simplifyContent(history.system) }),
     messages: history.messages,
     ...tools,
     ...createGenerationFields(generation, tools, traits),
@@ -53,11 +54,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
 }
 
 function refuseFields(request: ResponsesRequest): void {
-  for (const [field, feature] of fields.refused) {
-    const value = request[field];
-    const isSet = value !== undefined && value !== null && value !== false && value !== 0;
-    if (isSet && !(Array.isArray(value) && value.length === 0)) throw createUnsupportedChatError(field, feature);
-  }
+  refuseRuledFields(request, fields, createUnsupportedChatError);
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw createUnsupportedChatError('include', 'log probabilities');
   }

@@ -1,3 +1,4 @@
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, replaceHostedItemsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
@@ -54,9 +55,8 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
 /** Refuses conversations and prompts that the upstream stores. They belong to all users of the router's account there. */
 function refuseFields(request: JsonObject, { takesPrompts }: ModelTraits): void {
   for (const [field, feature] of fields.refused) {
-    const value = request[field];
     if (field === 'prompt' && takesPrompts === true) continue;
-    if (value !== undefined && value !== null && value !== false) throw createUnsupportedChatError(field, feature);
+    if (requestsFeature(request[field])) throw createUnsupportedChatError(field, feature);
   }
 }
 

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, readType, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { writeSummaryText } from '../vocabulary/summary-text.ts';
@@ -89,8 +89,4 @@ function hasTools({ tools, input }: JsonObject): boolean {
 
 function createUserMessage(text: string): JsonObject {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
-}
-
-function readType(item: unknown): string | undefined {
-  return isJsonObject(item) && typeof item['type'] === 'string' ? item['type'] : undefined;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import { noUsage, type Usage } from '#shared/core/usage.ts';
+import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import type { AnswerContext } from '../translation.ts';
 
@@ -10,7 +10,7 @@ import type { AnswerContext } from '../translation.ts';
 export function readInputUsage(usage: Json | undefined, { promptTokens }: Pick<AnswerContext, 'promptTokens'>): Usage {
   const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
   const read = readChatUsage(usage) ?? noUsage;
-  const reported = read.promptTokens || (typeof total === 'number' && total > 0 ? Math.round(total) : 0);
+  const reported = read.promptTokens || readCount(total);
   const counted = { ...noUsage, promptTokens: reported, cachedTokens: Math.min(read.cachedTokens, reported) };
   return fillUsage(counted, { prompt: promptTokens, completion: () => 0 });
 }

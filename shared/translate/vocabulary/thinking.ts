@@ -40,8 +40,11 @@ function effortToThinking(effort: string | number): ThinkingRequest {
   }
 }
 
+/** An effort level that every upstream with efforts accepts. */
+export type CommonEffort = 'low' | 'medium' | 'high';
+
 /** Returns the effort level for a number between 0 and 1, the form in which SGLang also accepts efforts. */
-function shareToEffort(share: number): string {
+export function shareToEffort(share: number): CommonEffort {
   if (share < 0.34) return 'low';
   return share < 0.67 ? 'medium' : 'high';
 }
@@ -94,7 +97,7 @@ function readSwitch(reasoning: Json | undefined): boolean | undefined {
 }
 
 /** Returns the effort level for a thinking budget. */
-export function budgetToEffort(tokens: number): string {
+export function budgetToEffort(tokens: number): CommonEffort {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
 }

@@ -5,8 +5,8 @@ import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/forma
 import { expandSummary } from '#shared/translate/context/expand-summary.ts';
 import { isToolChange, resolveOfferedTools, writeReferenceText } from '#shared/translate/context/offered-tools.ts';
 import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
-import { requestsFeature } from '#shared/translate/conversation/requests-something.ts';
-import { readSystemTexts } from '#shared/translate/conversation/read-system-texts.ts';
+import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
 

@@ -46,10 +46,6 @@ export class ToolCallAssembler {
     this.#generatedIdPrefix = generatedIdPrefix;
   }
 
-  get size(): number {
-    return this.#calls.length;
-  }
-
   /**
    * Assigns one element of the `tool_calls` of a delta or message to its call.
    * @throws RouterError `upstream_failed` for a call that is malformed or exceeds a limit

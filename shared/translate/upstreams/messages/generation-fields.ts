@@ -63,9 +63,3 @@ export const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
 };
-
-/** Returns the text of a system prompt that is one plain text block; any other system prompt unchanged. */
-export function simplifySystem(system: TextBlock[]): string | TextBlock[] {
-  const [first] = system;
-  return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;
-}
