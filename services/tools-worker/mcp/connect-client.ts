@@ -12,7 +12,7 @@ import { version } from '#shared/core/version.ts';
 import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { ProcessTransport } from './process-transport.ts';
-import { writeRefusal } from './refusal-text.ts';
+import { writeRefusal } from './refused-call.ts';
 
 /** Maximum milliseconds until a server has started and answered the handshake. `npx` may have to download the server first. */
 const connectMs = 60_000;

@@ -9,7 +9,7 @@ import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 import { connectClient } from './connect-client.ts';
 import { callTool } from './mcp-tool.ts';
-import { toRefusedOutput } from './refused-call.ts';
+import { createServerError, toRefusedOutput } from './refused-call.ts';
 
 /** Maximum milliseconds for a listing of tools. */
 const listMs = 30_000;
@@ -97,10 +97,7 @@ export class LinkedServers {
       if (status === forbidden) return createFailedOutput(`The MCP server '${name}' does not permit this.`);
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
-      // The library's error is not the cause, because its message may quote the server's answer. The cause of the library's error is a
-      // system error.
-      const cause = error instanceof Error ? error.cause : undefined;
-      throw new RouterError('upstream_failed', `The MCP server '${name}' failed.`, { cause, hadEffects: isCalled });
+      throw createServerError(error, `The MCP server '${name}' failed.`, isCalled);
     }
   }
 }

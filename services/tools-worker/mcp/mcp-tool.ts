@@ -1,10 +1,9 @@
 import type { Client, Tool as McpToolInfo } from '@modelcontextprotocol/client';
-import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { CostlySchemaError } from '#shared/worker/schemas/schema-threads.ts';
 import { createSchemaCheck, InvalidSchemaError } from '#shared/worker/schemas/schema-check.ts';
 import { createFailedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
-import { toRefusedOutput } from './refused-call.ts';
+import { createServerError, toRefusedOutput } from './refused-call.ts';
 
 /** Time limit that the MCP client gets for a call, in milliseconds. It is longer than the time limit of any job. */
 const maxCallMs = 24 * 60 * 60_000;
@@ -50,13 +49,7 @@ export class McpTool implements Tool {
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
       this.#onNoAnswer();
-      // The library's error is not the cause, because its message may quote the server's answer. The cause of the library's error is a
-      // system error.
-      const cause = error instanceof Error ? error.cause : undefined;
-      throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, {
-        cause,
-        hadEffects: true,
-      });
+      throw createServerError(error, `The server of the tool '${this.name}' failed.`, true);
     }
   }
 

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { RouterError } from '#shared/core/errors.ts';
 import { createFailedOutput, type ToolOutput } from '../tool.ts';
-import { writeRefusal } from './refusal-text.ts';
 
 /** Error code of a server that needs a client capability that the router lacks. */
 const missingCapability: number = ProtocolErrorCode.MissingRequiredClientCapability;
@@ -31,4 +31,37 @@ export function toRefusedOutput(error: unknown): ToolOutput | undefined {
     default:
       return undefined;
   }
+}
+
+/**
+ * Writes the reason why the router, as the client of an MCP server, refuses a request of the server. The router has no model and no person
+ * to ask. It cannot ask the caller of the tool either, because the caller may be an application.
+ */
+export function writeRefusal(method: string): string {
+  return `The router does not answer ${describeMethod(method)}: it passes on calls, and has nobody to ask.`;
+}
+
+function describeMethod(method: string): string {
+  switch (method) {
+    case 'sampling/createMessage':
+      return 'requests for an answer of a model (`sampling/createMessage`)';
+    case 'elicitation/create':
+      return 'questions to a person (`elicitation/create`)';
+    default:
+      return `\`${method}\` of MCP servers`;
+  }
+}
+
+/**
+ * Creates the error for a call or listing that a server did not answer. Only a system error can be its cause, because the messages of the
+ * library's errors may quote the server.
+ * @param error the library's error
+ */
+export function createServerError(error: unknown, message: string, hadEffects = false): RouterError {
+  return new RouterError('upstream_failed', message, { cause: findSystemError(error), hadEffects });
+}
+
+function findSystemError(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error && !(error instanceof SdkError) ? error : findSystemError(error.cause);
 }

@@ -3,7 +3,7 @@ import { contentMethods, contentName, type ContentKind } from '#shared/broker/co
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Tool, ToolContext, ToolOutput } from '../tool.ts';
-import { toRefusedOutput } from './refused-call.ts';
+import { createServerError, toRefusedOutput } from './refused-call.ts';
 
 /**
  * The resources, prompts and completions of an MCP server. Valid for one connection. They are requested like a tool call: the input has the
@@ -42,8 +42,7 @@ export class ServerContent implements Tool {
       const refusedOutput = toRefusedOutput(error);
       if (refusedOutput) return refusedOutput;
       this.#onNoAnswer();
-      const cause = error instanceof Error ? error.cause : undefined;
-      throw new RouterError('upstream_failed', `The MCP server of '${this.name}' failed.`, { cause });
+      throw createServerError(error, `The MCP server of '${this.name}' failed.`);
     }
   }
 

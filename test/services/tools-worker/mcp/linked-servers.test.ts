@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
+import { toLoggableError } from '#shared/core/loggable-error.ts';
 import { LinkedServers } from '#services/tools-worker/mcp/linked-servers.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
@@ -127,6 +128,9 @@ describe("MCP servers with people's account links", () => {
     const failing = call(url, 'good', 'read');
     await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
     await expect(failing).rejects.not.toThrow('secret words');
+    expect(JSON.stringify(toLoggableError(await failing.catch((error: unknown) => error)))).not.toContain(
+      'secret words',
+    );
   });
 
   it('do not pass the token to the target of a redirect', async () => {
