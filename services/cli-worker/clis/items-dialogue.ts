@@ -8,9 +8,8 @@ import { createUnsupportedChatError, createUnsupportedMessagesError } from '#sha
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { chatDone, encodeEndChunk, encodePartChunk, buildChatBody } from '../answer/chat-chunks.ts';
 import type { Dialogue } from '../answer/dialogue.ts';
-import { AnswerLimit } from '../answer/answer-limit.ts';
+import { AnswerLimit, type AnswerLimits } from '../answer/answer-limit.ts';
 import type { AnswerPart } from './cli.ts';
-import type { AnswerLimits } from '../answer/answer-limit.ts';
 import type { ClientWords } from './items-request.ts';
 
 /**

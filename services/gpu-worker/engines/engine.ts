@@ -1,4 +1,5 @@
-import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
@@ -105,4 +106,20 @@ export interface Engine {
    * has no endpoint that counts.
    */
   countTokens?(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number>;
+}
+
+/** Describes a model as the worker announces it. Capabilities concern only conversations, so a model that does not generate has none. */
+export function describeModel(
+  id: string,
+  operations: readonly ModelOperation[],
+  capabilities: readonly Capability[],
+  contextWindow: number | undefined,
+): ModelInfo {
+  const generates = operations.includes('generate');
+  return {
+    id,
+    ...toAnnouncedOperations(operations),
+    capabilities: generates ? [...capabilities] : [],
+    contextWindow,
+  };
 }

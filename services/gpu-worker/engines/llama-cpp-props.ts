@@ -3,7 +3,7 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { createFeatureKey } from '#shared/formats/request-feature.ts';
-import { describeModel } from './describe-model.ts';
+import { describeModel } from './engine.ts';
 
 const positiveInteger = z.number().int().positive().optional().catch(undefined);
 

@@ -1,7 +1,6 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
-import type { Engine } from './engine.ts';
-import { describeModel } from './describe-model.ts';
+import { describeModel, type Engine } from './engine.ts';
 import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import { modelList } from './model-list.ts';
 

@@ -4,7 +4,6 @@ import type {
   MessagesMessage,
   MessagesRequest,
 } from '#shared/formats/messages/request.ts';
-import { writeSummaryText } from '../vocabulary/summary-text.ts';
 
 /**
  * Replaces `compaction` blocks in a request, for an upstream that does not read them (Anthropic API guide, "Compaction"). The newest block
@@ -73,4 +72,12 @@ function isCompaction(block: MessagesBlock): block is CompactionBlock {
 
 function hasSummary(block: MessagesBlock): boolean {
   return isCompaction(block) && typeof block.content === 'string' && block.content !== '';
+}
+
+/** The text before a summary in a continued conversation. */
+const introduction = 'Summary of the conversation before this message:\n\n';
+
+/** Writes the user message that replaces a summarized conversation. */
+export function writeSummaryText(summary: string): string {
+  return introduction + summary;
 }

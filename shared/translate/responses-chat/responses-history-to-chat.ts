@@ -13,10 +13,9 @@ import type {
   ResponsesToolSearchCall,
   ResponsesToolSearchOutput,
 } from '#shared/formats/responses/request.ts';
-import type { FlatTools } from '../responses/flatten-tools.ts';
-import { describeFoundTools } from '../responses/describe-found-tools.ts';
+import { describeFoundTools, type FlatTools } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
-import { isHostedCall } from '../responses/is-hosted-call.ts';
+import { isHostedCall } from '../responses/refuse-server-tools.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
 import { readReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';

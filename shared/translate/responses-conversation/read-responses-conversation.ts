@@ -6,8 +6,7 @@ import { readType } from '#shared/core/json.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
-import { isHostedCall } from '../responses/is-hosted-call.ts';
-import { refuseServerTools } from '../responses/refuse-server-tools.ts';
+import { isHostedCall, refuseServerTools } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 

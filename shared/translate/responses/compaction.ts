@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, readType, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
-import { writeSummaryText } from '../vocabulary/summary-text.ts';
+import { writeSummaryText } from '../context/expand-summary.ts';
 
 /** The message that asks the model for a summary, in place of a `compaction_trigger`. */
 const summaryInstruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.

@@ -1,11 +1,11 @@
-import type { JsonObject } from '#shared/core/json.ts';
 import type {
+  ResponsesTool,
   ResponsesCustomTool,
   ResponsesFunctionTool,
   ResponsesNamespace,
   ResponsesRequest,
-  ResponsesTool,
 } from '#shared/formats/responses/request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { createDistinctToolName, createFlatToolName } from './flat-tool-name.ts';
 import { inputArgument } from './input-unwrapper.ts';
 
@@ -134,4 +134,13 @@ export function flattenCustomTool({ description, format }: ResponsesCustomTool, 
   };
   const texts = [description, grammar].filter((text) => typeof text === 'string' && text !== '');
   return { name, description: texts.length > 0 ? texts.join('\n\n') : undefined, parameters, strict: undefined };
+}
+
+/**
+ * Returns the names of the tools that the client's tool search has found, as the search result for the model. The tools themselves are
+ * offered together with the tools of the request.
+ */
+export function describeFoundTools(found: readonly ResponsesTool[]): string {
+  const names = flattenTools({ model: '', tools: [...found] }).tools.map(({ name }) => name);
+  return names.length === 0 ? 'No tools found.' : `Tools that can be called now: ${names.join(', ')}`;
 }

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, type Json } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json } from '#shared/core/json.ts';
 import { createOverflowError, createOutputLimitError, type Overflow } from '#shared/formats/context-overflow.ts';
 import { createRejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
@@ -174,4 +174,23 @@ function readDate(header: string | string[] | undefined): number | undefined {
 
 function findFirst(header: string | string[] | undefined): string | undefined {
   return (Array.isArray(header) ? header[0] : header)?.trim();
+}
+
+/**
+ * Returns the seconds to wait that the fields of an upstream's error report; undefined if they report none. Gemini sends `{retryDelay:
+ * "34.07s"}` among the details (Google's `RetryInfo`). For an account's limit, OpenAI sends `resets_in_seconds` or `resets_at` (seconds
+ * since 1970).
+ */
+export function readRetryDelay({
+  details,
+  resets_in_seconds: resetsInSeconds,
+  resets_at: resetsAt,
+}: JsonObject): number | undefined {
+  if (typeof resetsInSeconds === 'number' && resetsInSeconds >= 0) return resetsInSeconds;
+  if (typeof resetsAt === 'number') return Math.max(0, resetsAt - Date.now() / 1000);
+  for (const detail of Array.isArray(details) ? details : []) {
+    const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;
+    if (typeof delay === 'string' && /^\d{1,9}(\.\d+)?s$/.test(delay)) return Number.parseFloat(delay);
+  }
+  return undefined;
 }

@@ -3,8 +3,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readOverflowText } from '../overflow-texts.ts';
-import { readRetryDelay } from '../retry-delay.ts';
-import { readRetryAfter, upstreamError } from '../upstream-error.ts';
+import { readRetryDelay, readRetryAfter, upstreamError } from '../upstream-error.ts';
 
 /**
  * Returns the router's error for a chat upstream's error answer. Reads `{error: {message, …}}` (most upstreams), `{error: "…"}` and

@@ -2,8 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from '../overflow-texts.ts';
-import { readRetryDelay } from '../retry-delay.ts';
-import { upstreamError } from '../upstream-error.ts';
+import { readRetryDelay, upstreamError } from '../upstream-error.ts';
 
 /**
  * Returns the router's error for a failed response or an `error` event. Both come under status 200. The error's code determines the status.
