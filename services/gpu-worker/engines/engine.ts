@@ -2,16 +2,17 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
+import {
+  audioTranslationsUpstream,
+  transcriptionsUpstream,
+} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
-import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
-import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
-import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
-import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
-import { rerankUpstream } from '#shared/translate/upstreams/rerank/rerank-upstream.ts';
-import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
-import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
+import { embeddingsUpstream } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
+import { imageEditsUpstream, imagesUpstream } from '#shared/translate/same-format/images-to-images.ts';
+import { moderationsUpstream } from '#shared/translate/same-format/moderations-to-moderations.ts';
+import { rerankUpstream } from '#shared/translate/same-format/rerank-to-rerank.ts';
+import { speechUpstream } from '#shared/translate/same-format/speech-to-speech.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines with built-in support, and `openai` for any other engine of the chat format. */

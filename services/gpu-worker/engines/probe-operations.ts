@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
-import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
-import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
+import {
+  audioTranslationsUpstream,
+  transcriptionsUpstream,
+} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
+import { imageEditsUpstream } from '#shared/translate/same-format/images-to-images.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
+import {
+  audioTranslationsUpstream,
+  transcriptionsUpstream,
+} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createCardReader, tokens } from '../read-cards.ts';

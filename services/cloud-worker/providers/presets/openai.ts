@@ -1,15 +1,16 @@
 import { formatHostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-translations/audio-translations-upstream.ts';
+import {
+  audioTranslationsUpstream,
+  transcriptionsUpstream,
+} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
-import { embeddingsUpstream } from '#shared/translate/upstreams/embeddings/embeddings-upstream.ts';
-import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
-import { imagesUpstream } from '#shared/translate/upstreams/images/images-upstream.ts';
-import { moderationsUpstream } from '#shared/translate/upstreams/moderations/moderations-upstream.ts';
-import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
-import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
+import { embeddingsUpstream } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
+import { imageEditsUpstream, imagesUpstream } from '#shared/translate/same-format/images-to-images.ts';
+import { moderationsUpstream } from '#shared/translate/same-format/moderations-to-moderations.ts';
+import { speechUpstream } from '#shared/translate/same-format/speech-to-speech.ts';
 import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
-import { embeddingsToEmbeddings } from '#shared/translate/embeddings-embeddings/embeddings-to-embeddings.ts';
+import { embeddingsToEmbeddings } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const usage = { ...noUsage, promptTokens: 9 };

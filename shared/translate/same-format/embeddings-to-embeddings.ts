@@ -2,13 +2,42 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
 import { listInputs, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
-import { refuseStream } from '../refuse-stream.ts';
-import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
-import { embeddingsUpstream } from '../upstreams/embeddings/embeddings-upstream.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { encodeVector } from './encode-vector.ts';
+import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
+import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
+
+/** OpenAI's embeddings, as engines and providers serve them. */
+export const embeddingsUpstream = createSameFormatUpstream({
+  client: embeddingsFormat,
+  operation: 'embed',
+  path: '/embeddings',
+});
+
+const requestRules: readonly FieldRule[] = [
+  rule('model', translated('model', "the upstream's name for the chosen model")),
+  rule('input', passed),
+  rule('input[] of a long list', translated('input', 'divided among workers, and the answers joined in order')),
+  rule('dimensions', translated('dimensions', 'also passed; refused if the vectors have other dimensions')),
+  rule(
+    'encoding_format',
+    translated('encoding_format', 'also passed; the router converts vectors in another encoding'),
+  ),
+  rule('user', passed),
+  rule('first_index', translated('data[].index', 'the number of the first vector; not sent')),
+  rule('*', passed),
+];
+
+const answerRules: readonly FieldRule[] = [
+  rule('data[].embedding', translated('data[].embedding', 'in the encoding that the client asked for')),
+  rule('data[].index', translated('data[].index', 'vectors are in the order of the inputs')),
+  rule('model', translated('model', "the router's name for the model")),
+  rule('usage.prompt_tokens', translated('usage.prompt_tokens', 'estimated if the upstream reports none')),
+  rule('usage.total_tokens', translated('usage.total_tokens', 'the same as `prompt_tokens`')),
+  rule('*', ignored('other fields differ from upstream to upstream')),
+];
 
 /** The fields of the request that the translation of the answer needs. */
 interface RecalledFields {
@@ -18,17 +47,13 @@ interface RecalledFields {
   firstIndex: number;
 }
 
-export const embeddingsToEmbeddings: Translation = {
-  client: embeddingsFormat,
-  upstream: embeddingsUpstream,
+export const embeddingsToEmbeddings = createSameFormatTranslation(embeddingsFormat, embeddingsUpstream, {
   requestRules,
   answerRules,
-  passesHeaders: false,
   recallFields: (body) => ({ ...toRecalledFields(body as EmbeddingsRequest) }),
   translateRequest: embeddingsToEmbeddingsRequest,
   translateReply: embeddingsToEmbeddingsReply,
-  createStream: refuseStream,
-};
+});
 
 function toRecalledFields({ input, encoding_format, dimensions, first_index }: EmbeddingsRequest): RecalledFields {
   return {

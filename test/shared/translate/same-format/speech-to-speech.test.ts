@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { speechToSpeech } from '#shared/translate/speech-speech/speech-to-speech.ts';
-import { speechUpstream } from '#shared/translate/upstreams/speech/speech-upstream.ts';
+import { speechToSpeech, speechUpstream } from '#shared/translate/same-format/speech-to-speech.ts';
 import { BytesListener } from '#shared/upstream/bytes-listener.ts';
 
 function listen() {

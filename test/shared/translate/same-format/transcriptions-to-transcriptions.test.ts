@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
-import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
+import { transcriptionsToTranscriptions } from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
 import { encodeForm } from '#shared/translate/upstreams/encode-form.ts';
 
 const data = Buffer.from('sound').toString('base64');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imagesToImages } from '#shared/translate/images-images/images-to-images.ts';
+import { imagesToImages } from '#shared/translate/same-format/images-to-images.ts';
 
 const answerContext = { id: 'img-1', model: 'm', created: 5, promptTokens: () => 7 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { rerankToRerank } from '#shared/translate/rerank-rerank/rerank-to-rerank.ts';
+import { rerankToRerank } from '#shared/translate/same-format/rerank-to-rerank.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const request = { model: 'auto', query: 'q', documents: ['a', 'b', 'c'] };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { embeddingsToEmbeddings } from '#shared/translate/embeddings-embeddings/embeddings-to-embeddings.ts';
+import { embeddingsToEmbeddings } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const request = { model: 'auto', input: ['a', 'b'], user: 'me' };

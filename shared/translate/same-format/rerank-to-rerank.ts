@@ -2,12 +2,38 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { rerankFormat } from '#shared/formats/rerank/rerank-format.ts';
 import type { RerankRequest } from '#shared/formats/rerank/request.ts';
-import { refuseStream } from '../refuse-stream.ts';
-import type { Ending, AnswerContext, ModelTraits, Translation } from '../translation.ts';
+import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { rerankUpstream } from '../upstreams/rerank/rerank-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
+import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
+import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
+
+/** Document ranking, as Cohere, Jina, vLLM, SGLang and llama.cpp serve it. */
+export const rerankUpstream = createSameFormatUpstream({
+  client: rerankFormat,
+  operation: 'rank',
+  path: '/rerank',
+});
+
+const requestRules: readonly FieldRule[] = [
+  rule('model', translated('model', "the upstream's name for the chosen model")),
+  rule('query', passed),
+  rule('documents[]', passed),
+  rule('top_n', translated('top_n', 'at most the number of documents; the router removes further results')),
+  rule('return_documents', translated('results[].document.text', 'added by the router; not sent')),
+  rule('*', passed),
+];
+
+const answerRules: readonly FieldRule[] = [
+  rule('id', translated('id', "the router's id")),
+  rule('model', translated('model', "the router's name for the model")),
+  rule('results[].index', translated('results[].index', 'results are in the order of their scores, the best first')),
+  rule('results[].relevance_score', passed),
+  rule('results[].document', translated('results[].document.text', 'as in the request, if `return_documents` is true')),
+  rule('usage.prompt_tokens', translated('usage.prompt_tokens', 'estimated if the upstream reports none')),
+  rule('usage.total_tokens', translated('usage.total_tokens', 'the same as `prompt_tokens`')),
+  rule('*', ignored('other fields differ from upstream to upstream')),
+];
 
 /** The fields of the request that the translation of the answer needs. */
 interface RecalledFields {
@@ -16,17 +42,13 @@ interface RecalledFields {
   documents: string[] | null;
 }
 
-export const rerankToRerank: Translation = {
-  client: rerankFormat,
-  upstream: rerankUpstream,
+export const rerankToRerank = createSameFormatTranslation(rerankFormat, rerankUpstream, {
   requestRules,
   answerRules,
-  passesHeaders: false,
   recallFields: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
   translateRequest: rerankToRerankRequest,
   translateReply: rerankToRerankReply,
-  createStream: refuseStream,
-};
+});
 
 function toRecalledFields({ documents, top_n, return_documents }: RerankRequest): RecalledFields {
   return { count: documents.length, topN: top_n ?? null, documents: return_documents === true ? documents : null };

@@ -1,23 +1,38 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
-import { refuseStream } from '../refuse-stream.ts';
-import type { Ending, AnswerContext, Translation } from '../translation.ts';
+import type { Ending, AnswerContext } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { moderationsUpstream } from '../upstreams/moderations/moderations-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
+import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
+import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 
-export const moderationsToModerations: Translation = {
+/** OpenAI's moderations, as OpenAI and Mistral serve them. */
+export const moderationsUpstream = createSameFormatUpstream({
   client: moderationsFormat,
-  upstream: moderationsUpstream,
+  operation: 'moderate',
+  path: '/moderations',
+});
+
+const requestRules: readonly FieldRule[] = [
+  rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
+  rule('input', passed),
+  rule('*', passed),
+];
+
+const answerRules: readonly FieldRule[] = [
+  rule('id', translated('id', "the router's id")),
+  rule('model', translated('model', "the router's name for the model")),
+  rule('results[]', passed),
+  rule('usage', ignored('the moderations format has no usage; the usage ledger has the count')),
+  rule('*', passed),
+];
+
+export const moderationsToModerations = createSameFormatTranslation(moderationsFormat, moderationsUpstream, {
   requestRules,
   answerRules,
-  passesHeaders: false,
-  translateRequest: (body, { model }) => ({ ...body, model }),
   translateReply: moderationsToModerationsReply,
-  createStream: refuseStream,
-};
+});
 
 /**
  * Returns the upstream's body with the client's id and model, and without `usage`. Estimates the input tokens if the upstream does not
