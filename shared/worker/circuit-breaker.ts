@@ -128,8 +128,11 @@ export class CircuitBreaker {
   /** Records that an answer has begun. A count of tokens may come from the worker itself, so it proves nothing. */
   #recordAnswerBegin({ operation }: GrantedJob): void {
     if (operation === 'count_tokens') return;
-    this.#refusals = 0;
-    this.#resumesAt = 0;
+    // During a pause, only jobs from before it answer, which the upstream took before it refused.
+    if (!this.#pauseTimer) {
+      this.#refusals = 0;
+      this.#resumesAt = 0;
+    }
     this.#closeCircuit();
   }
 

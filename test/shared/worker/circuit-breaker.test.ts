@@ -165,6 +165,13 @@ it('a pause reports when the upstream is expected to take work again, even beyon
   expect(inMs()).toBe(3000);
 });
 
+it('a pause reports its end also after an answer to an earlier job has begun', async () => {
+  const earlier = begin();
+  await begin().fail('rate_limit_exceeded', 7200);
+  earlier.write('hi');
+  expect((now().resumesAt ?? 0) - Date.now()).toBe(7_200_000);
+});
+
 it('a pause grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
   for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
     await fail(1, 'rate_limit_exceeded');
