@@ -87,15 +87,19 @@ it('a finished answer ends even if its upstream does not close it and continues 
 });
 
 it('an answer that continues after a finish reason may pause for longer than the wait for its usage', async () => {
-  const url = await serveInTest((_, response) => {
+  const finished = Promise.withResolvers<void>();
+  const url = await serveInTest(async (_, response) => {
     response.write('1');
-    setTimeout(() => response.write('2'), 20);
+    await finished.promise;
+    response.write('2');
     setTimeout(() => response.end('3'), 2_600);
   });
   const seen: string[] = [];
   const onData = (chunk: string): Progress => {
     seen.push(chunk);
-    return chunk === '1' ? 'finished' : 'more';
+    if (chunk !== '1') return 'more';
+    finished.resolve();
+    return 'finished';
   };
   await ask(url, onData).exchange.done;
   expect(seen).toEqual(['1', '2', '3']);
