@@ -190,6 +190,10 @@ describe('conversations in the playground', () => {
     };
     await deleteWith('wrong');
     await dialog.getByText('This is not your password.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete my account' }).click();
+    expect(await dialog.getByRole('textbox', { name: 'Your password' }).inputValue()).toBe('');
+    expect(await dialog.getByText('This is not your password.').count()).toBe(0);
     await deleteWith(goodPassword);
     await expectGone();
     expect((await new ConsoleClient(here.cluster.url).signIn(person.email, goodPassword)).status).toBe(401);

@@ -11,6 +11,11 @@ export function DeleteAccount() {
   const [isDialogOpen, setDialogOpen] = useState(false);
   const [password, setPassword] = useState('');
   const deleteAccount = useChange((input: { password?: string }) => callApi('DELETE', '/account', input), []);
+  const close = (): void => {
+    deleteAccount.reset();
+    setPassword('');
+    setDialogOpen(false);
+  };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
@@ -31,7 +36,7 @@ export function DeleteAccount() {
       <Button variant="default" onClick={() => setDialogOpen(true)}>
         Delete my account
       </Button>
-      <Modal opened={isDialogOpen} onClose={() => setDialogOpen(false)} title="Delete your account?">
+      <Modal opened={isDialogOpen} onClose={close} title="Delete your account?">
         <form onSubmit={onSubmit}>
           <Stack>
             <Text size="sm">This cannot be undone.</Text>
