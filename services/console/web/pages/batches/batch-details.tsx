@@ -70,21 +70,29 @@ function Facts({ batch }: { batch: BatchDetails }) {
     ['Input tokens', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them cached`],
     ['Output tokens', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them reasoning`],
     ['Cost', formatMoney(cost)],
-    ...Object.entries(metadata).map(([name, value]): [string, ReactNode] => [name, value]),
   ];
   return (
     <Table>
       <Table.Tbody>
         {facts.map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Th scope="row" w="8rem" className="break">
-              {name}
-            </Table.Th>
-            <Table.Td className="break">{value}</Table.Td>
-          </Table.Tr>
+          <Fact key={name} name={name} value={value} />
+        ))}
+        {Object.entries(metadata).map(([name, value]) => (
+          <Fact key={name} name={name} value={value} />
         ))}
       </Table.Tbody>
     </Table>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: ReactNode }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" w="8rem" className="break">
+        {name}
+      </Table.Th>
+      <Table.Td className="break">{value}</Table.Td>
+    </Table.Tr>
   );
 }
 
