@@ -93,6 +93,64 @@ describe('the console', () => {
       await page.getByText('0 of 1, 1 cancelled').waitFor();
     });
 
+    describe('are not run after Cancel', () => {
+      const held = { promise: Promise.resolve(), resolve: (): void => undefined };
+      let uploads: number;
+
+      beforeEach(async () => {
+        ({ page } = await openPageAs(await here.invite('Joe'), '/batches'));
+        Object.assign(held, Promise.withResolvers<void>());
+        uploads = 0;
+        page.on('request', (request) => {
+          if (request.method() === 'POST' && request.url().endsWith('/api/openai/files')) uploads += 1;
+        });
+      });
+
+      const createNew = async (...lines: string[]): Promise<void> => {
+        await page.getByRole('button', { name: 'New batch' }).click();
+        await createFrom(...lines);
+      };
+      const cancel = async (): Promise<void> => {
+        await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        held.resolve();
+      };
+
+      it('while the page reads their file', async () => {
+        const reached = Promise.withResolvers<void>();
+        await page.exposeFunction('reached', () => {
+          reached.resolve();
+          return held.promise;
+        });
+        await page.evaluate(`{
+          const text = Blob.prototype.text;
+          Blob.prototype.text = async function () { await reached(); return text.call(this); };
+        }`);
+        await createNew(line('a', 'Say A.'));
+        await reached.promise;
+        await cancel();
+        await createNew(line('b', 'Say B.'));
+        await page.getByRole('row', { name: /batch_/ }).waitFor();
+        expect(await page.getByRole('row', { name: /batch_/ }).count()).toBe(1);
+        expect(uploads).toBe(1);
+      });
+
+      it('while the router creates them', async () => {
+        await page.route('**/api/openai/batches', async (route) => {
+          await held.promise;
+          await route.continue();
+        });
+        const creation = page.waitForRequest('**/api/openai/batches');
+        await createNew(line('a', 'Say A.'));
+        await creation;
+        await cancel();
+        await page
+          .getByRole('row', { name: /batch_/ })
+          .getByText('Cancelling')
+          .waitFor();
+      });
+    });
+
     it('that nobody works on wait in a queue, which administrators see', async () => {
       await page.goto('/batches');
       await page.getByRole('button', { name: 'New batch' }).click();
@@ -174,6 +232,29 @@ describe('the console', () => {
       await row.getByRole('button', { name: 'Delete mine.jsonl' }).click();
       await dialog.getByRole('button', { name: 'Delete file' }).click();
       await until(async () => expect(await row.count()).toBe(0));
+    });
+
+    it('have files, which are shown to the first one, however many there are', async () => {
+      const { id: owner, raw } = await here.cluster.addKey({});
+      const names = Array.from({ length: 512 }, (_, at) => `file-${at}.jsonl`);
+      const upload = async (name: string): Promise<void> => {
+        const form = new FormData();
+        form.append('purpose', 'batch');
+        form.append('file', new File(['{}'], name));
+        const headers = { authorization: `Bearer ${raw}` };
+        const answer = await fetch(`${here.cluster.url}/api/openai/files`, { method: 'POST', headers, body: form });
+        expect(answer.status).toBe(200);
+      };
+      for (let from = 0; from < names.length; from += 8) await Promise.all(names.slice(from, from + 8).map(upload));
+      await page.goto(`/files?of=key:${owner}`);
+      const rows = page.getByRole('row', { name: /^file-\d+\.jsonl/ });
+      for (let shown = 50; shown < 512; shown += 50) {
+        await until(async () => expect(await rows.count()).toBe(shown));
+        await page.getByRole('button', { name: 'Show earlier files' }).click();
+      }
+      await until(async () => expect(await rows.count()).toBe(512));
+      await until(async () => expect(await page.getByRole('button', { name: 'Show earlier files' }).count()).toBe(0));
+      expect(await page.getByRole('region', { name: 'Storage' }).count()).toBe(1);
     });
 
     async function downloaded(link: Locator): Promise<string> {

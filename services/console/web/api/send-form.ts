@@ -13,6 +13,8 @@ export async function sendForm<Answer>(
   form: FormData,
   { onProgress, signal }: { onProgress: (share: number) => void; signal: AbortSignal },
 ): Promise<Answer> {
+  const cancelled = new ApiFailure(0, 'cancelled', 'The upload was cancelled.');
+  if (signal.aborted) throw cancelled;
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   // Only XMLHttpRequest reports the progress of an upload.
   const request = new XMLHttpRequest();
@@ -23,7 +25,7 @@ export async function sendForm<Answer>(
   request.addEventListener('error', () =>
     reject(new ApiFailure(0, 'unreachable', 'The upload was cut off. Check that you are connected, then try again.')),
   );
-  request.addEventListener('abort', () => reject(new ApiFailure(0, 'cancelled', 'The upload was cancelled.')));
+  request.addEventListener('abort', () => reject(cancelled));
   signal.addEventListener('abort', () => request.abort());
   request.send(form);
   const response = await promise;

@@ -1,10 +1,16 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { RouterFacts } from '../../contract/live.ts';
 import { ApiFailure } from '../api/call-api.ts';
 import { sendForm } from '../api/send-form.ts';
 import { useApi } from '../api/use-api.ts';
 import type { WebBatches } from '../formats/web-format.ts';
 import { findServedFormats } from '../formats/web-formats.ts';
+
+/** A file to upload, and a signal of `createSignal` that ends the upload. */
+export interface ChosenFile {
+  file: File;
+  signal: AbortSignal;
+}
 
 export interface UploadControl {
   /**
@@ -14,36 +20,43 @@ export interface UploadControl {
   api: (WebBatches & { base: string }) | undefined;
   /** The share of the file that is sent, from 0 to 1; undefined while nothing is uploaded. */
   share: number | undefined;
+  /** Returns a new signal, which `cancel` aborts. */
+  createSignal: () => AbortSignal;
   /**
    * Uploads a file.
    * @throws ApiFailure
    */
-  upload: (file: File, purpose: string) => Promise<{ id: string }>;
+  upload: (chosen: ChosenFile, purpose: string) => Promise<{ id: string }>;
   cancel: () => void;
 }
 
 /** Uploads one file at a time at the API of a format that has files. */
 export function useUpload(): UploadControl {
   const routerFacts = useApi<RouterFacts>('/about');
-  const [runningUpload, setRunningUpload] = useState<{ share: number; controller: AbortController }>();
+  const [share, setShare] = useState<number>();
+  const lastController = useRef<AbortController>(undefined);
   const format = routerFacts.data && findServedFormats(routerFacts.data).find(({ batches }) => batches !== undefined);
   const api = format?.batches && { ...format.batches, base: format.base };
-  const upload: UploadControl['upload'] = async (file, purpose) => {
+  const upload: UploadControl['upload'] = async ({ file, signal }, purpose) => {
     if (!api) throw new ApiFailure(0, 'no_files', 'This router takes no files.');
-    const controller = new AbortController();
     const form = new FormData();
     form.append('purpose', purpose);
     form.append('file', file);
-    setRunningUpload({ share: 0, controller });
+    setShare(0);
     try {
-      const onProgress = (share: number): void => setRunningUpload({ share, controller });
-      return await sendForm<{ id: string }>(`${api.base}${api.filesPath}`, form, {
-        onProgress,
-        signal: controller.signal,
-      });
+      return await sendForm<{ id: string }>(`${api.base}${api.filesPath}`, form, { onProgress: setShare, signal });
     } finally {
-      setRunningUpload(undefined);
+      setShare(undefined);
     }
   };
-  return { api, share: runningUpload?.share, upload, cancel: () => runningUpload?.controller.abort() };
+  return {
+    api,
+    share,
+    createSignal: () => {
+      lastController.current = new AbortController();
+      return lastController.current.signal;
+    },
+    upload,
+    cancel: () => lastController.current?.abort(),
+  };
 }

@@ -1,9 +1,9 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
 import type { Batch } from '../../../contract/batches.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
+import { GrowingList } from '../../parts/growing-list.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { OwnerSelect } from '../../parts/owner-select.tsx';
@@ -18,12 +18,6 @@ const fetchEveryMs = 2_000;
 
 /** Milliseconds between two fetches while all batches have ended. */
 const fetchEndedEveryMs = 15_000;
-
-/** Number of batches that are shown at first, and that each click adds. */
-const pageSize = 50;
-
-/** Maximum number of batches in one list. Earlier batches are shown in further lists below. */
-const maxBatchesInList = 500;
 
 /** The value in the URL with which administrators choose the unfinished batches of all owners. */
 const allOpenBatches = 'open';
@@ -62,65 +56,42 @@ interface OwnerBatchesProps {
   owner: string;
   isSelf: boolean;
   onCreate: () => void;
-  /** The id of the last batch of the list above; absent for the list with the newest batches. */
-  after?: string;
 }
 
-/** Lists the batches of an owner. Each click shows earlier batches, first in this list and then in a further list below. */
-function OwnerBatches({ owner, isSelf, onCreate, after }: OwnerBatchesProps) {
-  const [limit, setLimit] = useState(pageSize);
-  const [showsNextList, setShowsNextList] = useState(false);
-  const query = new URLSearchParams({ owner, limit: String(limit), ...(after !== undefined && { after }) });
-  const batches = useApi<{ batches: Batch[]; more: boolean }>(`/batches?${query.toString()}`, {
-    everyMs: (page) => (page?.batches.every(hasEnded) ? fetchEndedEveryMs : fetchEveryMs),
-  });
-  const showMore = (): void => (limit < maxBatchesInList ? setLimit(limit + pageSize) : setShowsNextList(true));
+function OwnerBatches({ owner, isSelf, onCreate }: OwnerBatchesProps) {
   return (
-    <Loaded query={batches} contentName="the batches">
-      {({ batches: list, more }) => (
-        <Stack gap="xs">
-          {list.length === 0 && after === undefined ? (
-            <section className="panel">
-              <Empty title="No batches yet" action={isSelf ? <Button onClick={onCreate}>Create a batch</Button> : null}>
-                {isSelf ? (
-                  <>
-                    A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
-                    with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
-                  </>
-                ) : (
-                  'Batches that are created with keys of this owner appear here.'
-                )}
-              </Empty>
-            </section>
-          ) : null}
-          {list.length > 0 ? (
-            <BatchList
-              batches={list}
-              answeredAt={batches.dataUpdatedAt}
-              showsOwners={false}
-              hasMore={more}
-              {...(after === undefined && { address: '' })}
-            />
-          ) : null}
-          {more && !showsNextList ? (
-            <Group justify="center">
-              <Button variant="default" onClick={showMore}>
-                Show earlier batches
-              </Button>
-            </Group>
-          ) : null}
-          {more && showsNextList ? (
-            <OwnerBatches owner={owner} isSelf={isSelf} onCreate={onCreate} {...findNextStart(list)} />
-          ) : null}
-        </Stack>
-      )}
-    </Loaded>
+    <GrowingList<{ batches: Batch[]; more: boolean }>
+      path={`/batches?owner=${encodeURIComponent(owner)}`}
+      rowsName="batches"
+      readIds={({ batches }) => batches.map(({ id }) => id)}
+      everyMs={(page) => (page?.batches.every(hasEnded) ? fetchEndedEveryMs : fetchEveryMs)}
+    >
+      {({ batches, more }, { answeredAt, isFirst }) =>
+        batches.length > 0 ? (
+          <BatchList
+            batches={batches}
+            answeredAt={answeredAt}
+            showsOwners={false}
+            hasMore={more}
+            {...(isFirst && { address: '' })}
+          />
+        ) : isFirst ? (
+          <section className="panel">
+            <Empty title="No batches yet" action={isSelf ? <Button onClick={onCreate}>Create a batch</Button> : null}>
+              {isSelf ? (
+                <>
+                  A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
+                  with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
+                </>
+              ) : (
+                'Batches that are created with keys of this owner appear here.'
+              )}
+            </Empty>
+          </section>
+        ) : null
+      }
+    </GrowingList>
   );
-}
-
-function findNextStart(list: readonly Batch[]): { after?: string } {
-  const last = list.at(-1);
-  return last ? { after: last.id } : {};
 }
 
 function OpenBatches() {

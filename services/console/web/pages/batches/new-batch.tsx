@@ -1,10 +1,10 @@
 import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { ApiFailure, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
+import { ApiFailure, callApi, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
-import { useUpload } from '../../parts/use-upload.ts';
+import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
 import { readEndpoint } from './read-endpoint.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
@@ -25,7 +25,7 @@ export interface NewBatchProps {
 export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   const [file, setFile] = useState<File | null>(null);
   const [hours, setHours] = useState<number | string>(defaultHours);
-  const { api, share, upload, cancel } = useUpload();
+  const { api, share, createSignal, upload, cancel } = useUpload();
   const createBatch = useChange(uploadAndCreate, ['/batches', '/files']);
   const close = (): void => {
     cancel();
@@ -41,7 +41,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
       close();
       onCreated();
     };
-    createBatch.mutate(file, { onSuccess });
+    createBatch.mutate({ file, signal: createSignal() }, { onSuccess });
   };
   return (
     <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!createBatch.isPending}>
@@ -83,17 +83,21 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     </Modal>
   );
 
-  async function uploadAndCreate(chosenFile: File): Promise<void> {
-    const endpoint = await readEndpoint(chosenFile);
+  async function uploadAndCreate(chosen: ChosenFile): Promise<void> {
+    const endpoint = await readEndpoint(chosen.file);
     if (!api || endpoint === undefined)
       throw new ApiFailure(0, 'no_request', 'The first line of the file is not a request of a batch.');
-    const { id } = await upload(chosenFile, 'batch');
+    const { id } = await upload(chosen, 'batch');
     const response = await fetchSameOrigin(`${api.base}${api.path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...createCsrfHeaders() },
       body: JSON.stringify(api.buildCreation({ file: id, endpoint, hours: Number(hours) })),
     });
-    if (response.ok) return;
+    if (response.ok) {
+      // The person pressed Cancel while the batch was created.
+      if (chosen.signal.aborted) await cancelBatch(((await response.json()) as { id: string }).id);
+      return;
+    }
     const failure = await readFailure(response);
     // Without a batch, nobody would look for the uploaded file.
     await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, {
@@ -102,4 +106,8 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     }).catch(() => undefined);
     throw failure;
   }
+}
+
+function cancelBatch(id: string): Promise<unknown> {
+  return callApi('POST', `/batches/${encodeURIComponent(id)}/cancel`);
 }

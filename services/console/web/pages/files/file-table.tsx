@@ -12,9 +12,11 @@ export interface FileTableProps {
   list: FileList;
   /** The owner of the files, for example `user:0123456789ab`. */
   owner: string;
+  /** See the `address` of `DataList`. */
+  address?: string;
 }
 
-export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: FileTableProps) {
+export function FileTable({ list: { files, more, mayRead, mayDelete }, owner, address }: FileTableProps) {
   const [fileToDelete, setFileToDelete] = useState<OwnedFile>();
   const query = `owner=${encodeURIComponent(owner)}`;
   const deleteFile = useChange(({ id }: OwnedFile) => callApi('DELETE', `/files/${id}?${query}`), ['/files']);
@@ -52,7 +54,7 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
             sortBy: ({ expiresAt }) => expiresAt,
           },
         ]}
-        address=""
+        {...(address !== undefined && { address })}
         hasMore={more}
         actions={(file) => (
           <Group gap="xs" justify="flex-end" wrap="nowrap">

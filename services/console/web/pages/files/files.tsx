@@ -1,11 +1,10 @@
-import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Button, Progress, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
 import type { FileList } from '../../../contract/batches.ts';
-import { useApi } from '../../api/use-api.ts';
 import { formatBytes, formatCount } from '../../parts/format.ts';
+import { GrowingList } from '../../parts/growing-list.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { Empty } from '../../parts/loaded.tsx';
 import { OwnerSelect } from '../../parts/owner-select.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useOwner } from '../../parts/use-owner.ts';
@@ -14,9 +13,6 @@ import { UploadFile } from './upload-file.tsx';
 
 /** Milliseconds between two fetches of the files. */
 const fetchEveryMs = 10_000;
-
-/** Number of files that are shown at first, and that each click adds. */
-const pageSize = 50;
 
 export function Files() {
   const choice = useOwner();
@@ -40,14 +36,19 @@ export function Files() {
 }
 
 function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolean; onUpload: () => void }) {
-  const [limit, setLimit] = useState(pageSize);
-  const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: fetchEveryMs });
   return (
-    <Loaded query={files} contentName="the files">
-      {(list) => (
-        <Stack gap="xs">
-          <Quota use={list.use} />
-          {list.files.length === 0 ? (
+    <GrowingList<FileList>
+      path={`/files?owner=${encodeURIComponent(owner)}`}
+      rowsName="files"
+      readIds={({ files }) => files.map(({ id }) => id)}
+      everyMs={fetchEveryMs}
+    >
+      {(list, { isFirst }) => (
+        <>
+          {isFirst ? <Quota use={list.use} /> : null}
+          {list.files.length > 0 ? (
+            <FileTable list={list} owner={owner} {...(isFirst && { address: '' })} />
+          ) : isFirst ? (
             <section className="panel">
               <Empty
                 title="No files yet"
@@ -58,19 +59,10 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
                   : 'Files that keys of this owner upload appear here.'}
               </Empty>
             </section>
-          ) : (
-            <FileTable list={list} owner={owner} />
-          )}
-          {list.more && limit < 500 ? (
-            <Group justify="center">
-              <Button variant="default" onClick={() => setLimit(Math.min(500, limit + pageSize))}>
-                Show earlier files
-              </Button>
-            </Group>
           ) : null}
-        </Stack>
+        </>
       )}
-    </Loaded>
+    </GrowingList>
   );
 }
 

@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
-import { useUpload } from '../../parts/use-upload.ts';
+import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
 
 const purposes = [
   { value: 'batch', label: 'Requests of a batch' },
@@ -19,8 +19,8 @@ export interface UploadFileProps {
 export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
   const [file, setFile] = useState<File | null>(null);
   const [purpose, setPurpose] = useState('batch');
-  const { api, share, upload, cancel } = useUpload();
-  const sendFile = useChange((chosenFile: File) => upload(chosenFile, purpose), ['/files']);
+  const { api, share, createSignal, upload, cancel } = useUpload();
+  const sendFile = useChange((chosen: ChosenFile) => upload(chosen, purpose), ['/files']);
   const close = (): void => {
     cancel();
     sendFile.reset();
@@ -34,7 +34,7 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
       close();
       onUploaded();
     };
-    sendFile.mutate(file, { onSuccess });
+    sendFile.mutate({ file, signal: createSignal() }, { onSuccess });
   };
   return (
     <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sendFile.isPending}>
