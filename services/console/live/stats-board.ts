@@ -6,10 +6,12 @@ const statsMs = 1_000;
 /** Milliseconds after its last stats at which an ingress counts as gone: three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
+/** Maximum number of ingress nodes whose stats are kept. Nodes that join later are left out until others are gone. */
 const maxIngresses = 1_000;
 
 /** Publishes this ingress's stats every second and keeps the last stats of every ingress. */
 export class StatsBoard {
+  /** The stats that came last are the last in the map. */
   readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
@@ -21,9 +23,9 @@ export class StatsBoard {
   ) {
     const unsubscribe = onIngressStats(broker, (from, stats) => {
       onStats(from, stats);
-      if (this.#received.has(from) || this.#received.size < maxIngresses) {
-        this.#received.set(from, { stats, at: performance.now() });
-      }
+      this.#received.delete(from);
+      if (this.#received.size >= maxIngresses) this.#removeGone();
+      if (this.#received.size < maxIngresses) this.#received.set(from, { stats, at: performance.now() });
     });
     const timer = setInterval(() => publishIngressStats(broker, ingress, readStats()), statsMs);
     this.#stop = () => {
@@ -34,9 +36,16 @@ export class StatsBoard {
 
   /** Returns the last stats of each live ingress. */
   listCurrent(): IngressStats[] {
-    const oldest = performance.now() - goneAfterMs;
-    for (const [ingress, { at }] of this.#received) if (at < oldest) this.#received.delete(ingress);
+    this.#removeGone();
     return Array.from(this.#received.values(), ({ stats }) => stats);
+  }
+
+  #removeGone(): void {
+    const oldest = performance.now() - goneAfterMs;
+    for (const [ingress, { at }] of this.#received) {
+      if (at >= oldest) return;
+      this.#received.delete(ingress);
+    }
   }
 
   close(): void {
