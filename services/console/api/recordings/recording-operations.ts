@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findRecordingSwitch } from '#shared/accounts/keys/key-record.ts';
+import { findRecordingSwitch, isUsable } from '#shared/accounts/keys/key-record.ts';
 import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
 import type { RecordingFilter, RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
@@ -140,8 +140,9 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       accounts.teams.findAll([...teams.keys()]),
       Promise.all([personId, ...teams.keys()].map((owner) => accounts.keys.listOfOwner(owner))),
     ]);
-    const usable = keys.flat().filter(({ revokedAt }) => revokedAt === undefined);
-    const recordedKeys = usable.flatMap(({ id: key, name, ...facts }) => {
+    const now = Date.now();
+    const usableKeys = keys.flat().filter((key) => isUsable(key, now));
+    const recordedKeys = usableKeys.flatMap(({ id: key, name, ...facts }) => {
       const switched = findRecordingSwitch(facts);
       return switched?.of === 'key' ? [{ id: key, name, switched }] : [];
     });

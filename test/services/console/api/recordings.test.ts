@@ -102,6 +102,21 @@ describe('the switch of recording', () => {
     expect((await ada.get('/recording-switches')).body).toEqual([]);
   });
 
+  it('is shown no more for a key that has expired or was replaced', async () => {
+    const { dora, accounts } = await openRecordings();
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { id } = await makeKey(dora, { kind: 'user' });
+      await switchKey(dora, id, true);
+      ids.push(id);
+    }
+    const [expired = '', replaced = '', other = ''] = ids;
+    await accounts.keys.change(expired, { expiresAt: Date.now() - 1 });
+    const { body } = await dora.post(`/keys/${replaced}/rotate`, { overlapMs: 0 });
+    const shown = (await dora.get('/recording-switches')).body as { id: string }[];
+    expect(shown.map(({ id }) => id).toSorted()).toEqual([other, String(body.key.id)].toSorted());
+  });
+
   it('shows everybody concerned, and nobody else, who has turned it on', async () => {
     const { ada, bob, eve, dora, teamId } = await openRecordings();
     const { id } = await makeKey(dora, { kind: 'user' });
