@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import * as oidc from 'openid-client';
 import type { Request } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
@@ -13,6 +14,9 @@ import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
 import { SignInStates } from './sign-in-state.ts';
 import { warnOfMissingSecrets } from './warn-of-missing-secrets.ts';
+
+/** Milliseconds that a sign-out waits for the address of the provider's sign-out page, if that address is not known. */
+const signOutWaitMs = 1_000;
 
 export interface OpenOidcParts {
   accounts: Accounts;
@@ -50,7 +54,11 @@ export function openOidc(parts: OpenOidcParts) {
 
   async function signOutPage(request: Request, name: string): Promise<string | undefined> {
     const provider = settings().providers.find((each) => each.name === name);
-    const client = provider && (await clients.of(provider).catch(() => undefined));
+    if (!provider) return undefined;
+    const client = await Promise.race([
+      clients.of(provider).catch(() => undefined),
+      wait(signOutWaitMs, undefined, { ref: false }),
+    ]);
     if (client?.serverMetadata().end_session_endpoint === undefined) return undefined;
     const home = resolveRouterAddress(request, publicUrl);
     return oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', home).href }).href;
