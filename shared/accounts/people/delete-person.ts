@@ -36,7 +36,7 @@ export async function deletePerson(dependencies: DeletePersonDependencies, id: s
   const names = accountNames(prefix);
   const outcome = await users.change(id, { blocked: true }, Date.now());
   if (outcome === 'last admin') return outcome;
-  if (outcome !== 'changed') return 'unknown';
+  if (typeof outcome === 'string') return 'unknown';
   const keyIds = await callRedis(redis.zrange(names.keysOf(id), '0', '-1'));
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
   for (const token of await adminTokens.list(id)) await adminTokens.remove(token);

@@ -14,7 +14,6 @@ const changePassword = new RedisScript(new URL('lua/change-password.lua', import
 const changeEmail = new RedisScript(new URL('lua/change-email.lua', import.meta.url));
 const noteEmail = new RedisScript(new URL('lua/note-email.lua', import.meta.url));
 const refuseUser = new RedisScript(new URL('lua/refuse-user.lua', import.meta.url));
-const renameUser = new RedisScript(new URL('lua/rename-user.lua', import.meta.url));
 const setAlertEmails = new RedisScript(new URL('lua/set-alert-emails.lua', import.meta.url));
 const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
@@ -100,7 +99,8 @@ export class UserStore {
   /**
    * Changes the defined fields of the second argument, either all of them or none. Blocking ends all sign-in sessions and admin tokens of
    * the person, and deletes their MCP account links. The last administrator can be neither blocked nor made a member. When another
-   * administrator is blocked or becomes a member, their open invitations are withdrawn.
+   * administrator is blocked or becomes a member, their open invitations are withdrawn. Returns the record before the change, or why nothing
+   * was changed.
    * @param ifRevision if the record has another revision, nothing is changed, and the outcome is `stale`
    */
   async change(
@@ -108,7 +108,7 @@ export class UserStore {
     { name, role, blocked, limits, weight, ceiling }: UserChange,
     now: number,
     ifRevision?: number,
-  ): Promise<UserChangeOutcome> {
+  ): Promise<UserRecord | UserChangeRefusal> {
     const { user, admins, invitations, invitation, invitationLink, connectionsOf } = this.#names;
     const names = [user(id), admins, invitations, connectionsOf(id)];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
@@ -128,7 +128,8 @@ export class UserStore {
       ceiling: storedCeiling,
       ...prefixes,
     };
-    return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
+    const outcome = (await changeUser.run(this.#redis, { keys: names, args })) as string[] | UserChangeRefusal;
+    return typeof outcome === 'string' ? outcome : this.#records.parse(id, toFields(outcome));
   }
 
   /**
@@ -138,11 +139,6 @@ export class UserStore {
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
     const keys = [this.#names.user(id)];
     return (await changePassword.run(this.#redis, { keys, args: { provenHash, newHash } })) === 1;
-  }
-
-  /** Renames a person. Returns false when there is no such person. */
-  async rename(id: string, name: string): Promise<boolean> {
-    return (await renameUser.run(this.#redis, { keys: [this.#names.user(id)], args: { name } })) === 1;
   }
 
   /** Sets whether a person wants alerts by e-mail. Returns false when there is no such person. */
@@ -200,4 +196,9 @@ export class UserStore {
 /** The outcome of a change of an address. `invited`: there is an open invitation to the new address. */
 export type EmailChangeOutcome = 'changed' | 'email taken' | 'invited' | 'unknown';
 
-export type UserChangeOutcome = 'changed' | 'stale' | 'last admin' | 'unknown';
+export type UserChangeRefusal = 'stale' | 'last admin' | 'unknown';
+
+/** Converts a list of names and values, as which scripts return a hash. */
+function toFields(list: readonly string[]): Record<string, string> {
+  return Object.fromEntries(list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1] ?? '']] : [])));
+}

@@ -69,9 +69,17 @@ export class StoredRecords<T> {
    * @throws UnreadableRecordError for a record that cannot be read; RouterError `store_unavailable` when Redis does not answer in time
    */
   async find(id: string): Promise<T | undefined> {
-    const { kind, nameOf, schema, report } = this.#recordKind;
-    const fields = await readHash(this.#redis, nameOf(id));
-    if (fields && Object.keys(fields).length === 0) return undefined;
+    const fields = await readHash(this.#redis, this.#recordKind.nameOf(id));
+    return fields && Object.keys(fields).length === 0 ? undefined : this.parse(id, fields);
+  }
+
+  /**
+   * Parses the fields of the record with this id.
+   * @param fields undefined if the record is no hash
+   * @throws UnreadableRecordError
+   */
+  parse(id: string, fields: Record<string, string> | undefined): T {
+    const { kind, schema, report } = this.#recordKind;
     const read = readStored(schema, fields);
     if ('value' in read) return read.value;
     report(`${kind} ${id}`, read.reason);

@@ -121,8 +121,12 @@ async function applyRules(
   if (role !== undefined && role !== user.role) {
     const outcome = await accounts.users.change(user.id, { role }, Date.now());
     if (outcome === 'last admin') log.warn({ user: user.id, provider }, 'the last administrator keeps the role');
-    if (outcome === 'changed')
-      await auditPerson(parts, user, 'user.role', { provider, before: user.role, after: role });
+    if (typeof outcome !== 'string') {
+      // Ingress nodes cache, with the owners of keys, whether a person is an administrator.
+      await announce(`user:${user.id}`);
+      if (outcome.role !== role)
+        await auditPerson(parts, user, 'user.role', { provider, before: outcome.role, after: role });
+    }
   }
   if (teams.size === 0) return;
   const [allTeams, memberships] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);

@@ -2,22 +2,18 @@ import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { auditUserChanges } from './audit-user-changes.ts';
 
 /**
  * Renames a person and notifies every ingress.
  * @throws ApiFailure 404
  */
-export async function changeName(
-  parts: ApiParts,
-  actor: Actor,
-  { id, name: before }: UserRecord,
-  name: string,
-): Promise<void> {
-  if (!(await parts.accounts.users.rename(id, name))) throw notFound();
+export async function changeName(parts: ApiParts, actor: Actor, { id }: UserRecord, name: string): Promise<void> {
+  const before = await parts.accounts.users.change(id, { name }, Date.now());
+  if (typeof before === 'string') throw notFound();
   // Ingress nodes cache the name in access tokens and with the owners of keys.
   await parts.announce(`user:${id}`);
-  const target = { kind: 'user', id, name };
-  await writeAudit(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
+  await auditUserChanges(parts, actor, before, { name });
 }
 
 /**

@@ -228,18 +228,16 @@ export function userOperations(parts: ApiParts): Operation[] {
     wanted: z.output<typeof upsert>,
     ifRevision?: number,
   ): Promise<UserRecord> {
-    const before = await requirePerson(id);
-    const outcome = await users.change(id, wanted, Date.now(), ifRevision);
-    if (outcome === 'stale') throw stale();
-    if (outcome === 'unknown') throw notFound();
-    if (outcome === 'last admin') {
+    const before = await users.change(id, wanted, Date.now(), ifRevision);
+    if (before === 'stale') throw stale();
+    if (before === 'unknown') throw notFound();
+    if (before === 'last admin') {
       const message = 'This is the last administrator. Make someone else an administrator first.';
       throw new ApiFailure(409, 'last_admin', message);
     }
     await parts.announce(`user:${id}`);
-    const after = await requirePerson(id);
-    await auditUserChanges(parts, actor, before, after);
-    return after;
+    await auditUserChanges(parts, actor, before, wanted);
+    return requirePerson(id);
   }
 
   function auditPerson(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {

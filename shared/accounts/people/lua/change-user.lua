@@ -14,10 +14,12 @@
 --   name, role, blocked (true or false), limits (JSON), weight, ceiling (JSON)  new values; absent fields stay unchanged
 --   invitationPrefix  start of the names of invitations' records
 --   linkPrefix        start of the names of invitations' links
--- Returns 'changed', 'stale' when the person is at another revision, 'last admin' or 'unknown'.
+-- Returns the record before the change as a list of names and values, or 'stale' when the person is at another revision, 'last admin' or
+-- 'unknown'.
 local user, admins, invitations, connections = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-if redis.call('EXISTS', user) == 0 then
+local before = redis.call('HGETALL', user)
+if #before == 0 then
   return 'unknown'
 end
 if args.ifRevision and tonumber(redis.call('HGET', user, 'revision') or '0') ~= args.ifRevision then
@@ -72,4 +74,4 @@ elseif redis.call('SREM', admins, args.id) == 1 then
     end
   end
 end
-return 'changed'
+return before

@@ -126,7 +126,7 @@ it('a person of a newer release has the lowest role in place of one that this re
   expect(await users.find(ada.id)).toMatchObject({ role: 'member', name: 'Ada' });
   expect(await users.list()).toMatchObject([{ role: 'member' }]);
   await redis.sadd(`${prefix}admins`, 'somebody else');
-  expect(await users.change(ada.id, { blocked: true, limits: { costPerDay: 1 } }, 5)).toBe('changed');
+  expect(await users.change(ada.id, { blocked: true, limits: { costPerDay: 1 } }, 5)).toMatchObject({ name: 'Ada' });
   const stored = { role: 'auditor', locale: 'de', blockedAt: '5', limits: '{"costPerDay":1}' };
   expect(await redis.hgetall(`${prefix}user:${ada.id}`)).toMatchObject(stored);
 });

@@ -90,6 +90,20 @@ describe('the rules of a provider', () => {
     expect(left).toEqual([1, 0]);
   });
 
+  it('change the role of a person on all nodes at once', async () => {
+    const { accounts, admit, announce, provider, actions } = await open();
+    const { id } = made(await admit());
+    const roles: (string | undefined)[] = [];
+    announce.mockImplementation(async (changed) => {
+      expect(changed).toBe(`user:${id}`);
+      roles.push((await accounts.users.find(id))?.role);
+    });
+    const groups = [{ group: 'admins', role: 'admin' as const, teams: [] }];
+    await admit({ groups: ['admins'] }, { ...provider, groups });
+    expect(roles).toEqual(['admin']);
+    expect(await actions()).toEqual(['user.role', 'user.create']);
+  });
+
   it('record no role of a person who was deleted', async () => {
     const { accounts, redis, prefix, provider, admit, actions } = await open();
     await admit();
