@@ -148,6 +148,7 @@ describe('the console', () => {
           .getByRole('row', { name: /batch_/ })
           .getByText('Cancelling')
           .waitFor();
+        expect(uploads).toBe(1);
       });
     });
 

@@ -1,5 +1,5 @@
 // @module-tag chromium
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page, Response } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type WatchedPage } from '../../helpers/console/console-page.ts';
 import { pressAndConfirm, signInAt, signOutAt } from '../../helpers/console/page-actions.ts';
@@ -29,6 +29,11 @@ describe('conversations in the playground', () => {
 
   const ask = (text: string): Promise<Locator> => askAndWaitOn(page, text);
   const isSaved = (): Promise<void> => page.getByText('Saved in this browser.').waitFor();
+  /** Waits until the page has read the ledger's record of an answer. */
+  const untilRecorded = async (): Promise<void> => {
+    const isRecord = (response: Response): boolean => response.url().includes('/usage/requests/') && response.ok();
+    await (await page.waitForResponse(isRecord)).finished();
+  };
   const dialog = (): Locator => page.getByRole('dialog', { name: 'Saved conversations' });
   const openDialog = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Saved conversations' }).click();
@@ -79,6 +84,84 @@ describe('conversations in the playground', () => {
     await dialog().getByRole('button', { name: 'Open Of harbours.' }).waitFor({ state: 'detached' });
     await closeDialog();
     await expectSaved((shown) => expect(shown).toEqual(['Tides']));
+  });
+
+  it('are saved to the last word when the person goes to another page', async () => {
+    const answer = await askOn(page, 'Of ebb and flow.\n[demo rate=20 tokens=200]');
+    await until(async () => expect((await answer.locator('.prose').innerText()).length).toBeGreaterThan(200));
+    const shown = await answer.locator('.prose').innerText();
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await page.goBack();
+    await answersOn(page).locator('.prose').waitFor();
+    const kept = await answersOn(page).locator('.prose').innerText();
+    expect(kept.slice(0, shown.length)).toBe(shown);
+  });
+
+  it('are saved once the browser has space again', async () => {
+    await page.evaluate(`{
+      const { put } = IDBObjectStore.prototype;
+      window.failedPuts = 0;
+      window.isFull = true;
+      IDBObjectStore.prototype.put = function (...input) {
+        if (!window.isFull) return put.apply(this, input);
+        window.failedPuts += 1;
+        throw new DOMException('The disk is full.', 'QuotaExceededError');
+      };
+    }`);
+    const recorded = untilRecorded();
+    await ask('Of ebb and flow.');
+    await recorded;
+    await page.getByText('The disk is full.').waitFor();
+    await answersOn(page).getByText('cost').waitFor();
+    await page.evaluate('window.isFull = false');
+    await page.getByRole('switch', { name: 'Think before answering' }).click();
+    await isSaved();
+    expect(await page.getByText('The disk is full.').count()).toBe(0);
+  });
+
+  it('are announced to other tabs when they are changed, and not when they are opened', async () => {
+    for (const text of ['Of ebb and flow.', 'Of harbours.']) {
+      const recorded = untilRecorded();
+      await ask(text);
+      await recorded;
+      await isSaved();
+      if (text === 'Of ebb and flow.') await startAgain();
+    }
+    await openDialog();
+    await page.evaluate(`{
+      window.messages = [];
+      const channel = new BroadcastChannel('rtr-conversations-${person.id}');
+      channel.addEventListener('message', ({ data }) => window.messages.push(data));
+    }`);
+    const messages = (): Promise<string[]> => page.evaluate<string[]>('window.messages');
+    await dialog().getByRole('button', { name: 'Open Of ebb and flow.' }).click();
+    await page.getByRole('article', { name: 'You' }).getByText('Of ebb and flow.').waitFor();
+    await isSaved();
+    await page.evaluate(`new BroadcastChannel('rtr-conversations-${person.id}').postMessage('opened')`);
+    await until(async () => expect(await messages()).toContain('opened'));
+    expect(await messages()).toEqual(['opened']);
+    await ask('Go on.');
+    await until(async () => expect(await messages()).toContain('changed'));
+  });
+
+  it('show the cost of an answer that was recorded while another one was shown', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route('**/console/api/usage/requests/*', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const requested = page.waitForRequest('**/console/api/usage/requests/*');
+    await ask('Of ebb and flow.');
+    await requested;
+    await startAgain();
+    const recorded = untilRecorded();
+    held.resolve();
+    await recorded;
+    await openDialog();
+    await dialog().getByRole('button', { name: 'Open Of ebb and flow.' }).click();
+    await answersOn(page).getByText('cost').waitFor();
+    expect(await answersOn(page).count()).toBe(1);
   });
 
   it('are changed by several tabs without undoing each other', async () => {
@@ -191,6 +274,7 @@ describe('conversations in the playground', () => {
     await deleteWith('wrong');
     await dialog.getByText('This is not your password.').waitFor();
     await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Delete my account' }).click();
     expect(await dialog.getByRole('textbox', { name: 'Your password' }).inputValue()).toBe('');
     expect(await dialog.getByText('This is not your password.').count()).toBe(0);

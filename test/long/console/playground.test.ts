@@ -162,6 +162,24 @@ describe('the playground', () => {
     await page.getByRole('region', { name: 'Request 1 of 1' }).getByText('demo').first().waitFor();
   });
 
+  it('shows the cost of all turns of an answer, although their records come one after the other', async () => {
+    let [reads, cost] = [0, 0];
+    await page.route('**/console/api/usage/requests/*', async (route) => {
+      const response = await route.fetch();
+      if (!response.ok()) return route.fulfill({ response });
+      const [record] = (await response.json()) as Record<'promptTokens' | 'completionTokens' | 'cost', number>[];
+      if (!record) throw new Error('no record');
+      ({ cost } = record);
+      const [promptTokens, completionTokens] = [record.promptTokens / 2, record.completionTokens / 2];
+      const turn = { ...record, promptTokens, completionTokens, cost: cost / 2 };
+      reads += 1;
+      await route.fulfill({ response, json: reads === 1 ? [turn] : [turn, turn] });
+    });
+    const answer = await askAndWait('Tell me of the sea.\n[demo tokens=40]');
+    const shown = await answer.getByText(/cost \$0\.\d+/).innerText();
+    expect(Number(/cost \$([\d.]+)/.exec(shown)?.[1])).toBeCloseTo(cost, 3);
+  });
+
   it('asks two models at once, and goes on with both or with one', async () => {
     await choose(page, 'Compare with', 'other');
     await page.getByLabel('Your message', { exact: true }).fill('Slowly.\n[demo rate=20 tokens=160]');

@@ -1,5 +1,8 @@
 import type { AnswerFacts, Turn } from '../../formats/conversation.ts';
 
+/** The facts of a finished answer that its stream contained. */
+export type FinishedAnswer = AnswerFacts & { requestId: string };
+
 /** Adds the ledger's record of a request to the request's answer. Facts from the answer's stream take precedence over the record. */
 export function addLedgerRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
   return turns.map((turn) =>
@@ -9,11 +12,11 @@ export function addLedgerRecord(turns: readonly Turn[], requestId: string, recor
   );
 }
 
-/** Returns the request ids of the finished answers that have no ledger record yet. */
-export function findIdsWithoutRecord(turns: readonly Turn[]): string[] {
+/** Returns the facts of the finished answers that have no ledger record yet. */
+export function findAnswersWithoutRecord(turns: readonly Turn[]): FinishedAnswer[] {
   return turns.flatMap((turn) => {
     if (turn.role === 'user' || turn.state === 'waiting' || turn.state === 'streaming') return [];
     const { requestId, cost } = turn.served;
-    return requestId === undefined || cost !== undefined ? [] : [requestId];
+    return requestId === undefined || cost !== undefined ? [] : [{ ...turn.served, requestId }];
   });
 }

@@ -19,9 +19,12 @@ export interface ConversationSave {
 /** Stores a person's conversations in this browser. Each operation is one transaction, so that tabs do not undo each other's changes. */
 export class ConversationStore {
   readonly #database: IDBDatabase;
+  readonly #onChange: () => void;
 
-  constructor(database: IDBDatabase) {
+  /** @param onChange called after each change of a conversation */
+  constructor(database: IDBDatabase, onChange: () => void) {
     this.#database = database;
+    this.#onChange = onChange;
   }
 
   /** Deletes the conversations beyond the bounds, and returns the heads of the others, the newest first. */
@@ -72,6 +75,7 @@ export class ConversationStore {
       contents,
     );
     await waitForEnd(transaction);
+    this.#onChange();
     return head;
   }
 
@@ -80,12 +84,14 @@ export class ConversationStore {
     const storedHead = await waitForResult(heads.get(id) as IDBRequest<SavedHead | undefined>);
     if (storedHead) heads.put({ ...storedHead, name }, id);
     await waitForEnd(transaction);
+    this.#onChange();
   }
 
   async remove(ids: readonly string[]): Promise<void> {
     const [transaction, heads, contents] = this.#beginTransaction('readwrite');
     deleteConversations(ids, heads, contents);
     await waitForEnd(transaction);
+    this.#onChange();
   }
 
   close(): void {

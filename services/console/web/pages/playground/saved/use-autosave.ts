@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Turn } from '../../../formats/conversation.ts';
 import { createConversationId } from './conversation-store.ts';
 import type { SavedContent, SavedHead } from './saved-conversation.ts';
@@ -24,6 +24,8 @@ interface ShownConversation {
   savedSides: readonly (readonly Turn[])[];
   /** The value of `requestCount` at the last save. */
   savedRequestCount: number;
+  /** The value of `requestCount` when a save was last begun, which may have failed. */
+  begunRequestCount: number;
 }
 
 export interface Autosave {
@@ -42,49 +44,51 @@ export function useAutosave(options: AutosaveOptions): Autosave {
   const shownConversation = useRef<ShownConversation>(undefined);
   const latestOptions = useRef(options);
   const timer = useRef<number>(undefined);
-  const saveQueue = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (
-    conversation: ShownConversation,
-    { conversations, content, requestCount }: AutosaveOptions,
-  ): Promise<void> => {
-    const sides = content.sides.map(({ turns }) => turns);
-    if (haveSameTurns(sides, conversation.savedSides)) return;
-    const conversationSave = {
-      id: conversation.id,
-      revision: conversation.revision,
-      content,
-      hasNewMessage: requestCount !== conversation.savedRequestCount,
-    };
-    Object.assign(conversation, { savedSides: sides, savedRequestCount: requestCount });
-    const head = await conversations.runInStore((store) => store.save(conversationSave));
-    if (!head) return;
-    Object.assign(conversation, { id: head.id, revision: head.revision });
-    if (shownConversation.current !== conversation) return;
-    setSavedSides(sides);
-    latestOptions.current.onSaved(head.id);
-  };
-  const queueSave = (conversation: ShownConversation): void => {
+  const save = (conversation: ShownConversation): void => {
     window.clearTimeout(timer.current);
     timer.current = undefined;
-    const currentOptions = latestOptions.current;
-    saveQueue.current = saveQueue.current.then(() => save(conversation, currentOptions));
+    const { conversations, content, requestCount } = latestOptions.current;
+    const sides = content.sides.map(({ turns }) => turns);
+    if (haveSameTurns(sides, conversation.savedSides)) return;
+    conversation.begunRequestCount = requestCount;
+    void conversations.runInStore(async (store) => {
+      // A save that began earlier may have saved these turns.
+      if (haveSameTurns(sides, conversation.savedSides)) return;
+      const { id, revision, savedRequestCount } = conversation;
+      const hasNewMessage = requestCount !== savedRequestCount;
+      const head = await store.save({ id, revision, content, hasNewMessage });
+      Object.assign(conversation, { savedSides: sides, savedRequestCount: requestCount });
+      if (!head) return;
+      Object.assign(conversation, { id: head.id, revision: head.revision });
+      if (shownConversation.current !== conversation) return;
+      setSavedSides(sides);
+      latestOptions.current.onSaved(head.id);
+    });
   };
 
   useEffect(() => {
     latestOptions.current = options;
     const { content, requestCount, isRunning } = options;
     if (content.sides.every(({ turns }) => turns.length === 0)) return;
-    shownConversation.current ??= { id: createConversationId(), revision: 0, savedSides: [], savedRequestCount: 0 };
+    shownConversation.current ??= {
+      id: createConversationId(),
+      revision: 0,
+      savedSides: [],
+      savedRequestCount: 0,
+      begunRequestCount: 0,
+    };
     const conversation = shownConversation.current;
-    if (!isRunning || requestCount !== conversation.savedRequestCount) queueSave(conversation);
-    else timer.current ??= window.setTimeout(() => queueSave(conversation), saveEveryMs);
+    if (!isRunning || requestCount !== conversation.begunRequestCount) save(conversation);
+    else timer.current ??= window.setTimeout(() => save(conversation), saveEveryMs);
   });
-  useEffect(
+  // Runs before the effects of `useConversations` end, which close the store.
+  useLayoutEffect(
     () => () => {
-      window.clearTimeout(timer.current);
+      if (shownConversation.current) save(shownConversation.current);
       shownConversation.current = undefined;
     },
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- `save` uses only refs
     [],
   );
 
@@ -94,7 +98,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
       savedSides,
     ),
     show: (head, sides) => {
-      if (shownConversation.current) queueSave(shownConversation.current);
+      if (shownConversation.current) save(shownConversation.current);
       const { requestCount } = latestOptions.current;
       const turns = sides.map((side) => side.turns);
       shownConversation.current = head && {
@@ -102,6 +106,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
         revision: head.revision,
         savedSides: turns,
         savedRequestCount: requestCount,
+        begunRequestCount: requestCount,
       };
       setSavedSides(turns);
     },

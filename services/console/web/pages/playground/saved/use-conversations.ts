@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { createDatabaseName } from '../../../parts/conversation-database.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { openDatabase } from './open-store.ts';
@@ -10,7 +10,7 @@ export interface Conversations {
   /** The reason why the last operation of the store failed; empty if it succeeded. */
   problem: string;
   /**
-   * Runs a task with the store, and updates `heads` in all tabs. Resolves to undefined if the task failed; `problem` then has the reason.
+   * Runs a task with the store, after the tasks before it. Resolves to undefined if the task failed; `problem` then has the reason.
    */
   runInStore: <Result>(task: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
 }
@@ -19,28 +19,26 @@ export interface Conversations {
 export function useConversations(userId: string): Conversations {
   const [heads, setHeads] = useState<readonly SavedHead[]>();
   const [problem, setProblem] = useState('');
-  const openedStore = useMemo(() => openStore(userId), [userId]);
+  const openedStore = useRef<OpenedStore>(undefined);
   useEffect(() => {
-    const showHeads = (): Promise<void> =>
-      openedStore.store
-        .then(async (store) => setHeads(await store.listHeads()))
-        .catch((error: unknown) => showProblem(error));
-    const showProblem = (error: unknown): void => setProblem(error instanceof Error ? error.message : String(error));
-    openedStore.setListener(() => void showHeads());
-    void showHeads();
-    return openedStore.close;
-  }, [openedStore]);
+    const showHeads = (): void => {
+      store.run((opened) => opened.listHeads()).then(setHeads, (error: unknown) => setProblem(readMessage(error)));
+    };
+    const store = openStore(userId, showHeads);
+    openedStore.current = store;
+    showHeads();
+    return store.close;
+  }, [userId]);
   return {
     heads,
     problem,
     runInStore: async (task) => {
       try {
-        const result = await task(await openedStore.store);
+        const result = await openedStore.current?.run(task);
         setProblem('');
-        openedStore.announceChange();
         return result;
       } catch (error) {
-        setProblem(error instanceof Error ? error.message : String(error));
+        setProblem(readMessage(error));
         return undefined;
       }
     },
@@ -48,32 +46,38 @@ export function useConversations(userId: string): Conversations {
 }
 
 interface OpenedStore {
-  store: Promise<ConversationStore>;
-  /** Sets the listener that is called after each change that any tab makes. */
-  setListener: (listener: () => void) => void;
-  announceChange: () => void;
+  /** Runs a task after the tasks before it. */
+  run: <Result>(task: (store: ConversationStore) => Promise<Result>) => Promise<Result>;
+  /** Closes the store after the tasks that were started before. */
   close: () => void;
 }
 
-function openStore(userId: string): OpenedStore {
-  const store = openDatabase(userId).then((database) => new ConversationStore(database));
+/** @param onChange called after each change that any tab makes */
+function openStore(userId: string, onChange: () => void): OpenedStore {
   const channel = new BroadcastChannel(createDatabaseName(userId));
-  let listener = (): void => undefined;
-  channel.addEventListener('message', () => listener());
+  channel.addEventListener('message', onChange);
+  const announceChange = (): void => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel connects pages of one origin only
+    channel.postMessage('changed');
+    onChange();
+  };
+  const store = openDatabase(userId).then((database) => new ConversationStore(database, announceChange));
+  let lastTask: Promise<unknown> = Promise.resolve();
+  const run: OpenedStore['run'] = (task) => {
+    const result = lastTask.then(() => store).then(task);
+    lastTask = result.catch(() => undefined);
+    return result;
+  };
   return {
-    store,
-    setListener: (newListener) => void (listener = newListener),
-    announceChange: () => {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel connects pages of one origin only
-      channel.postMessage('changed');
-      listener();
-    },
+    run,
     close: () => {
-      channel.close();
-      store.then(
-        (openedStore) => openedStore.close(),
-        () => undefined,
-      );
+      run(async (openedStore) => openedStore.close())
+        .catch(() => undefined)
+        .finally(() => channel.close());
     },
   };
+}
+
+function readMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

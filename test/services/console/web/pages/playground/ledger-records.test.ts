@@ -5,7 +5,7 @@ import {
   computeTokensPerSecond,
   type Turn,
 } from '#services/console/web/formats/conversation.ts';
-import { findIdsWithoutRecord, addLedgerRecord } from '#services/console/web/pages/playground/ledger-records.ts';
+import { addLedgerRecord, findAnswersWithoutRecord } from '#services/console/web/pages/playground/ledger-records.ts';
 
 const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost?: number): Turn => ({
   ...createAnswer('any'),
@@ -13,10 +13,13 @@ const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost
   served: { requestId, completionTokens: 5, ...(cost !== undefined && { cost }) },
 });
 
+const idsWithoutRecord = (turns: readonly Turn[]): string[] =>
+  findAnswersWithoutRecord(turns).map(({ requestId }) => requestId);
+
 describe('the ledger record of an answer', () => {
   it('is read only for finished answers that lack it', () => {
     const turns = [answer('a', 'done', 0), answer('b', 'stopped'), answer('c', 'streaming'), answer('d', 'done')];
-    expect(findIdsWithoutRecord([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
+    expect(idsWithoutRecord([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
   });
 
   it('is added only to the answer of its request, and changes no fact from the stream', () => {
@@ -24,7 +27,7 @@ describe('the ledger record of an answer', () => {
     const turns = addLedgerRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
     const other = { served: { requestId: 'a', completionTokens: 5 } };
     expect(turns).toMatchObject([other, { served: { ...record, requestId: 'b', completionTokens: 5 } }]);
-    expect(findIdsWithoutRecord(turns)).toEqual(['a']);
+    expect(idsWithoutRecord(turns)).toEqual(['a']);
   });
 });
 
