@@ -166,6 +166,19 @@ describe('the console', () => {
     await guest.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
   });
 
+  it('shows why an invitation is refused, although no input of its form can show that', async () => {
+    const name = uniqueName('Engines');
+    const { body: team } = await here.ada.client.post('/teams', { name });
+    await page.goto('/admin/invitations');
+    await page.getByRole('button', { name: 'Invite someone' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('E-mail').fill(`${uniqueName('grace')}@example.com`);
+    await choose(dialog, 'Team', name);
+    expect((await here.ada.client.delete(`/teams/${team.id}`)).status).toBe(204);
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    await dialog.getByRole('alert').getByText('This team does not exist.').waitFor();
+  });
+
   it('sets a price, by which requests are then charged, and resets it', async () => {
     const { body: key } = await here.ada.client.post('/keys', { kind: 'user', name: uniqueName('charged') });
     await page.goto('/admin/prices');

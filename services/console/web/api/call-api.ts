@@ -14,6 +14,11 @@ export class ApiFailure extends Error {
     this.code = code;
     this.field = field;
   }
+
+  /** Returns the message if the failure concerns this input or a part of it, such as `limits.costPerDay` for the input `limits`. */
+  findProblem(input: string): string | undefined {
+    return this.field === input || this.field?.startsWith(`${input}.`) === true ? this.message : undefined;
+  }
 }
 
 /** The session's token, which proves that a request comes from these pages; undefined while nobody is signed in. */

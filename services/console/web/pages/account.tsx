@@ -7,7 +7,7 @@ import { setSession, useSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { deleteConversations } from '../parts/conversation-database.ts';
-import { Failure } from '../parts/failure.tsx';
+import { FormFailure } from '../parts/form-failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { AlertEmails } from './account/alert-emails.tsx';
 import { DeleteAccount } from './account/delete-account.tsx';
@@ -118,7 +118,7 @@ function PasswordForm({ email }: { email: string }) {
           required
           withAsterisk={false}
           value={current}
-          error={error?.field === 'current' ? error.message : undefined}
+          error={error?.findProblem('current')}
           onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
         />
         <PasswordInput
@@ -130,10 +130,10 @@ function PasswordForm({ email }: { email: string }) {
           minLength={10}
           maxLength={200}
           value={next}
-          error={error?.field === 'next' ? error.message : undefined}
+          error={error?.findProblem('next')}
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
         />
-        {error && error.field === undefined ? <Failure title="The password was not changed" error={error} /> : null}
+        <FormFailure title="The password was not changed" error={error} inputs={['current', 'next']} />
         {changePassword.isSuccess ? (
           <Text size="sm" role="status">
             The password is changed. You are signed out everywhere else.

@@ -7,6 +7,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
+import { FormFailure } from '../parts/form-failure.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
@@ -68,8 +69,6 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
     };
     submitForm.mutate({ name, email, password }, { onSuccess });
   };
-  const findProblem = (field: string): string | undefined =>
-    submitForm.error?.field === field ? submitForm.error.message : undefined;
   if (neededStep)
     return <SecondStep neededStep={neededStep} onSignedIn={signIn} onBack={() => navigate('/', { replace: true })} />;
   return (
@@ -89,7 +88,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
             withAsterisk={false}
             maxLength={100}
             value={name}
-            error={findProblem('name')}
+            error={submitForm.error?.findProblem('name')}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
         )}
@@ -101,7 +100,7 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
           withAsterisk={false}
           readOnly={invitedEmail !== undefined}
           value={email}
-          error={findProblem('email')}
+          error={submitForm.error?.findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
         <PasswordInput
@@ -113,15 +112,14 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
           minLength={10}
           maxLength={200}
           value={password}
-          error={findProblem('password')}
+          error={submitForm.error?.findProblem('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {submitForm.error && submitForm.error.field === undefined ? (
-          <Failure
-            title={kind === 'password' ? 'The password was not set' : 'The account was not created'}
-            error={submitForm.error}
-          />
-        ) : null}
+        <FormFailure
+          title={kind === 'password' ? 'The password was not set' : 'The account was not created'}
+          error={submitForm.error}
+          inputs={['name', 'email', 'password']}
+        />
         <Button type="submit" loading={submitForm.isPending}>
           {kind === 'password' ? 'Set password' : 'Create account'}
         </Button>

@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import type { Team } from '../../contract/account.ts';
 import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';
-import { Failure } from './failure.tsx';
+import { FormFailure } from './form-failure.tsx';
 
 export function TeamNameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
   const [name, setName] = useState(team?.name ?? '');
@@ -28,12 +28,14 @@ export function TeamNameForm({ team, onDone }: { team?: Team; onDone: () => void
           maxLength={100}
           data-autofocus
           value={name}
-          error={error?.field === 'name' ? error.message : undefined}
+          error={error?.findProblem('name')}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        {error && error.field === undefined ? (
-          <Failure title={team ? 'The team was not renamed' : 'The team was not created'} error={error} />
-        ) : null}
+        <FormFailure
+          title={team ? 'The team was not renamed' : 'The team was not created'}
+          error={error}
+          inputs={['name']}
+        />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel

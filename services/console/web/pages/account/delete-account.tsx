@@ -4,7 +4,7 @@ import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { deleteConversations } from '../../parts/conversation-database.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 
 export function DeleteAccount() {
   const { user } = useSession();
@@ -47,13 +47,11 @@ export function DeleteAccount() {
                 required
                 withAsterisk={false}
                 value={password}
-                error={deleteAccount.error?.field === 'password' ? deleteAccount.error.message : undefined}
+                error={deleteAccount.error?.findProblem('password')}
                 onChange={({ currentTarget }) => setPassword(currentTarget.value)}
               />
             ) : null}
-            {deleteAccount.error && deleteAccount.error.field !== 'password' ? (
-              <Failure title="The account was not deleted" error={deleteAccount.error} />
-            ) : null}
+            <FormFailure title="The account was not deleted" error={deleteAccount.error} inputs={['password']} />
             <Button type="submit" color="red.8" loading={deleteAccount.isPending}>
               Delete my account
             </Button>

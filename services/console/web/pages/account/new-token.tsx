@@ -4,7 +4,7 @@ import type { AdminToken, NewAdminToken } from '../../../contract/tokens.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const scopeLabels = {
@@ -53,7 +53,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               required
               maxLength={100}
               value={newToken.name}
-              error={create.error?.field === 'name' ? create.error.message : undefined}
+              error={create.error?.findProblem('name')}
               onChange={({ currentTarget: { value } }) => setNewToken((before) => ({ ...before, name: value }))}
             />
             <Select
@@ -75,9 +75,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
                 typeof value === 'number' && setNewToken((before) => ({ ...before, expiresInDays: value }))
               }
             />
-            {create.error && create.error.field !== 'name' ? (
-              <Failure title="The token was not created" error={create.error} />
-            ) : null}
+            <FormFailure title="The token was not created" error={create.error} inputs={['name']} />
             <Group justify="flex-end">
               <Button type="submit" loading={create.isPending}>
                 Create

@@ -4,7 +4,7 @@ import type { SignInSession } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 
 export function NameForm() {
   const { user } = useSession();
@@ -25,12 +25,10 @@ export function NameForm() {
           withAsterisk={false}
           maxLength={100}
           value={name}
-          error={changeName.error?.field === 'name' ? changeName.error.message : undefined}
+          error={changeName.error?.findProblem('name')}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        {changeName.error && changeName.error.field !== 'name' ? (
-          <Failure title="The name was not changed" error={changeName.error} />
-        ) : null}
+        <FormFailure title="The name was not changed" error={changeName.error} inputs={['name']} />
         <Group>
           <Button type="submit" variant="default" loading={changeName.isPending} disabled={name === user.name}>
             Change name
@@ -58,8 +56,6 @@ export function EmailForm() {
     };
     changeEmail.mutate({ email, password }, { onSuccess });
   };
-  const findProblem = (field: string): string | undefined =>
-    changeEmail.error?.field === field ? changeEmail.error.message : undefined;
   return (
     <form className="panel" onSubmit={onSubmit}>
       <Stack gap="sm" maw="24rem">
@@ -72,7 +68,7 @@ export function EmailForm() {
           withAsterisk={false}
           placeholder={user.email}
           value={email}
-          error={findProblem('email')}
+          error={changeEmail.error?.findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
         <PasswordInput
@@ -81,12 +77,10 @@ export function EmailForm() {
           required
           withAsterisk={false}
           value={password}
-          error={findProblem('password')}
+          error={changeEmail.error?.findProblem('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {changeEmail.error && changeEmail.error.field === undefined ? (
-          <Failure title="The address was not changed" error={changeEmail.error} />
-        ) : null}
+        <FormFailure title="The address was not changed" error={changeEmail.error} inputs={['email', 'password']} />
         {changeEmail.isSuccess ? (
           <Text size="sm" role="status">
             The address is changed. You are signed out everywhere else.

@@ -10,7 +10,7 @@ import type {
 } from '../../../contract/second-factor.ts';
 import { callApi } from '../../api/call-api.ts';
 import { refreshAnswers, useApi, useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -175,10 +175,10 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
           required
           withAsterisk={false}
           value={password}
-          error={error?.field === 'password' ? error.message : undefined}
+          error={error?.findProblem('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {error && error.field !== 'password' ? <Failure title="That did not work" error={error} /> : null}
+        <FormFailure title="That did not work" error={error} inputs={['password']} />
         <Button type="submit" loading={runTask.isPending}>
           Continue
         </Button>
@@ -219,12 +219,10 @@ function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) =>
           withAsterisk={false}
           maxLength={10}
           value={code}
-          error={confirm.error?.field === 'code' ? confirm.error.message : undefined}
+          error={confirm.error?.findProblem('code')}
           onChange={({ currentTarget }) => setCode(currentTarget.value)}
         />
-        {confirm.error && confirm.error.field !== 'code' ? (
-          <Failure title="That did not work" error={confirm.error} />
-        ) : null}
+        <FormFailure title="That did not work" error={confirm.error} inputs={['code']} />
         <Button type="submit" loading={confirm.isPending}>
           Confirm
         </Button>

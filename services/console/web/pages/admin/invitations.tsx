@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
@@ -147,7 +147,7 @@ function InviteForm({ invite, onDone }: { invite: InviteMutation; onDone: () => 
           required
           data-autofocus
           value={email}
-          error={error?.field === 'email' ? error.message : undefined}
+          error={error?.findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
         <Select
@@ -171,7 +171,7 @@ function InviteForm({ invite, onDone }: { invite: InviteMutation; onDone: () => 
             onChange={setTeamId}
           />
         ) : null}
-        {error && error.field === undefined ? <Failure title="The invitation was not created" error={error} /> : null}
+        <FormFailure title="The invitation was not created" error={error} inputs={['email']} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel

@@ -4,7 +4,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiFailure } from '../../api/call-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
@@ -45,15 +45,16 @@ function LimitsForm({
   const [newLimits, setNewLimits] = useState(limits);
   const [newWeight, setNewWeight] = useState(weight);
   const [newCeiling, setNewCeiling] = useState(ceiling);
-  const modelsProblem = change.error?.field?.startsWith('ceiling.models') ? change.error.message : undefined;
   return (
     <Stack gap="sm">
       <LimitsFields value={newLimits} onChange={setNewLimits} />
       <WeightField othersName="people and teams" value={newWeight} onChange={setNewWeight} />
-      <CeilingFields value={newCeiling} modelsProblem={modelsProblem} onChange={setNewCeiling} />
-      {change.error && modelsProblem === undefined ? (
-        <Failure title="The limits were not changed" error={change.error} />
-      ) : null}
+      <CeilingFields
+        value={newCeiling}
+        modelsProblem={change.error?.findProblem('ceiling.models')}
+        onChange={setNewCeiling}
+      />
+      <FormFailure title="The limits were not changed" error={change.error} inputs={['ceiling.models']} />
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel

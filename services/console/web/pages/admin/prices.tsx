@@ -6,7 +6,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
@@ -197,7 +197,7 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
           required
           readOnly={draft.model !== ''}
           value={price.model}
-          error={error?.field === 'model' ? error.message : undefined}
+          error={error?.findProblem('model')}
           onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
         />
         {priceFields.map(({ field, label, per }) => (
@@ -208,7 +208,7 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
             min={0}
             allowNegative={false}
             number={price[field]}
-            error={error?.field === field ? error.message : undefined}
+            error={error?.findProblem(field)}
             onNumber={(typed) =>
               setPrice((before) => {
                 const { [field]: _, ...others } = before;
@@ -219,7 +219,11 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
             }
           />
         ))}
-        {error && error.field === undefined ? <Failure title="The price was not changed" error={error} /> : null}
+        <FormFailure
+          title="The price was not changed"
+          error={error}
+          inputs={['model', ...priceFields.map(({ field }) => field)]}
+        />
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel

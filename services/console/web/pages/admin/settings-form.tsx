@@ -5,7 +5,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { AlertRecipients } from '../../parts/alert-recipients.tsx';
 import { CeilingFields, toCeilingAnswer } from '../../parts/ceiling-fields.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
@@ -27,10 +27,6 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
   };
   const changeSettings = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
   const { error } = save;
-  const findProblem = (field: keyof Settings): string | undefined =>
-    error?.field === field ? error.message : undefined;
-  const alertEmailsProblem = error?.field?.startsWith('alertEmails') ? error.message : undefined;
-  const newMembersProblem = error?.field?.startsWith('newMembers') ? error.message : undefined;
   return (
     <form className="panel" onSubmit={onSubmit}>
       <Stack gap="sm" maw="34rem">
@@ -40,7 +36,7 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
           max={90}
           allowDecimal={false}
           value={settings.invitationDays}
-          error={findProblem('invitationDays')}
+          error={error?.findProblem('invitationDays')}
           onChange={(value) => typeof value === 'number' && changeSettings({ invitationDays: value })}
         />
         <NumberInput
@@ -49,7 +45,7 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
           max={720}
           allowDecimal={false}
           value={settings.sessionHours}
-          error={findProblem('sessionHours')}
+          error={error?.findProblem('sessionHours')}
           onChange={(value) => typeof value === 'number' && changeSettings({ sessionHours: value })}
         />
         <Switch
@@ -68,12 +64,12 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
           max={3_650}
           allowDecimal={false}
           value={settings.auditDays}
-          error={findProblem('auditDays')}
+          error={error?.findProblem('auditDays')}
           onChange={(value) => typeof value === 'number' && changeSettings({ auditDays: value })}
         />
         <AlertRecipients
           value={settings.alertEmails.router}
-          problem={alertEmailsProblem}
+          problem={error?.findProblem('alertEmails')}
           onChange={(router) => changeSettings({ alertEmails: { router } })}
         />
         <Fieldset legend="What new members begin with">
@@ -84,14 +80,18 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
             />
             <CeilingFields
               value={settings.newMembers.ceiling}
-              modelsProblem={newMembersProblem}
+              modelsProblem={error?.findProblem('newMembers.ceiling.models')}
               onChange={(ceiling) =>
                 changeSettings({ newMembers: { ...settings.newMembers, ceiling: toCeilingAnswer(ceiling) } })
               }
             />
           </Stack>
         </Fieldset>
-        {error && error.field === undefined ? <Failure title="The settings were not changed" error={error} /> : null}
+        <FormFailure
+          title="The settings were not changed"
+          error={error}
+          inputs={['invitationDays', 'sessionHours', 'auditDays', 'alertEmails', 'newMembers.ceiling.models']}
+        />
         {save.isSuccess ? (
           <Text size="sm" role="status">
             Saved.

@@ -3,8 +3,8 @@ import { useState, type SyntheticEvent } from 'react';
 import type { Key, KeySettings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { KeyFields } from './key-fields.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
+import { KeyFields, keyInputs } from './key-fields.tsx';
 
 export function EditKey({ editedKey, onClose }: { editedKey: Key | undefined; onClose: () => void }) {
   return (
@@ -27,10 +27,8 @@ function KeyForm({ editedKey, onClose }: { editedKey: Key; onClose: () => void }
   return (
     <form onSubmit={onSubmit}>
       <Stack gap="sm">
-        <KeyFields value={settings} editedKey={editedKey} problem={change.error ?? undefined} onChange={setSettings} />
-        {change.error && change.error.field === undefined ? (
-          <Failure title="The key was not changed" error={change.error} />
-        ) : null}
+        <KeyFields value={settings} editedKey={editedKey} error={change.error} onChange={setSettings} />
+        <FormFailure title="The key was not changed" error={change.error} inputs={keyInputs} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -3,6 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { Fieldset, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Key, KeySettings } from '../../../contract/account.ts';
 import type { ServedModel } from '../../../contract/live.ts';
+import type { ApiFailure } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { toInputDate, findEndOfDay } from '../../parts/dates.ts';
@@ -16,10 +17,12 @@ export interface KeyFieldsProps {
   value: KeySettings;
   /** The key that is changed; absent for a new key. */
   editedKey?: Pick<Key, 'adminSet' | 'ceiling' | 'classInForce'>;
-  /** The field that the API refused, and the reason. */
-  problem: { field: string | undefined; message: string } | undefined;
+  error: ApiFailure | null;
   onChange: (settings: KeySettings) => void;
 }
+
+/** The contract's names for the inputs that show their own problem. */
+export const keyInputs = ['name', 'expiresAt', 'class', 'models', 'tiers', 'tools'] as const;
 
 const classLabels: Record<PriorityClass, string> = {
   high: 'High: served before others',
@@ -27,13 +30,12 @@ const classLabels: Record<PriorityClass, string> = {
   low: 'Low: served after others',
 };
 
-export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyFieldsProps) {
+export function KeyFields({ value, editedKey = {}, error, onChange }: KeyFieldsProps) {
   const { adminSet = [], ceiling, classInForce } = editedKey;
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
   const tools = useTools();
   const changeSettings = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
-  const findProblem = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
   const allowedClasses = priorityClasses.filter(
     (name) => name !== 'high' || isAdmin || value.class === 'high' || ceiling?.maxClass === 'high',
   );
@@ -49,7 +51,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         maxLength={100}
         data-autofocus
         value={value.name}
-        error={findProblem('name')}
+        error={error?.findProblem('name')}
         onChange={({ currentTarget }) => changeSettings({ name: currentTarget.value })}
       />
       <TextInput
@@ -59,7 +61,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         type="date"
         min={toInputDate(Date.now() + 86_400_000)}
         value={value.expiresAt === undefined ? '' : toInputDate(value.expiresAt)}
-        error={findProblem('expiresAt')}
+        error={error?.findProblem('expiresAt')}
         onChange={({ currentTarget }) => {
           const { expiresAt: _, ...others } = value;
           const expiresAt = findEndOfDay(currentTarget.value);
@@ -73,7 +75,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         data={allowedClasses.map((name) => ({ value: name, label: classLabels[name] }))}
         value={value.class}
         allowDeselect={false}
-        error={findProblem('class')}
+        error={error?.findProblem('class')}
         onChange={(chosen) => changeSettings({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
       />
       <WeightField
@@ -89,7 +91,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.models ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all models' }}
-        error={findProblem('models')}
+        error={error?.findProblem('models')}
         onChange={(chosen) => {
           const { models: _, ...others } = value;
           onChange(chosen.length === 0 ? others : { ...others, models: chosen });
@@ -103,7 +105,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.tiers ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all tiers' }}
-        error={findProblem('tiers')}
+        error={error?.findProblem('tiers')}
         onChange={(chosen) => {
           const { tiers: _, ...others } = value;
           const chosenTiers = tiers.filter((tier) => chosen.includes(tier));
@@ -118,7 +120,7 @@ export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyField
         value={value.tools ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all tools' }}
-        error={findProblem('tools')}
+        error={error?.findProblem('tools')}
         onChange={(chosen) => {
           const { tools: _, ...others } = value;
           onChange(chosen.length === 0 ? others : { ...others, tools: chosen });

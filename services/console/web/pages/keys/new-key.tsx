@@ -4,8 +4,8 @@ import type { Key, KeySettings, NewKey, Team, User } from '../../../contract/acc
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
-import { KeyFields } from './key-fields.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
+import { KeyFields, keyInputs } from './key-fields.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 
@@ -104,10 +104,8 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
                 onChange={setTeamId}
               />
             ) : null}
-            <KeyFields value={settings} problem={create.error ?? undefined} onChange={setSettings} />
-            {create.error && create.error.field === undefined ? (
-              <Failure title="The key was not created" error={create.error} />
-            ) : null}
+            <KeyFields value={settings} error={create.error} onChange={setSettings} />
+            <FormFailure title="The key was not created" error={create.error} inputs={keyInputs} />
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 Cancel

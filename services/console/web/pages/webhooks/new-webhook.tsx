@@ -7,7 +7,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const kindNames: Record<Webhook['kind'], string> = {
@@ -43,8 +43,6 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     create.mutate({ url, events, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
   };
   const { error, data } = create;
-  const findProblem = (field: string): string | undefined =>
-    error?.field?.startsWith(field) ? error.message : undefined;
   return (
     <SecretModal
       opened={opened}
@@ -64,7 +62,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
               required
               data-autofocus
               value={url}
-              error={findProblem('url')}
+              error={error?.findProblem('url')}
               onChange={({ currentTarget }) => setUrl(currentTarget.value)}
             />
             <MultiSelect
@@ -72,7 +70,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
               required
               data={webhookSelections}
               value={events}
-              error={findProblem('events')}
+              error={error?.findProblem('events')}
               onChange={setEvents}
             />
             {kinds.length > 1 ? (
@@ -93,9 +91,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
                 onChange={setTeamId}
               />
             ) : null}
-            {error && findProblem('url') === undefined && findProblem('events') === undefined ? (
-              <Failure title="The webhook was not created" error={error} />
-            ) : null}
+            <FormFailure title="The webhook was not created" error={error} inputs={['url', 'events']} />
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 Cancel

@@ -4,7 +4,7 @@ import { tiers } from '#shared/core/tier.ts';
 import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WorkerSetupFields } from './worker-setup-fields.tsx';
@@ -63,7 +63,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
               required
               maxLength={64}
               value={newWorker.name}
-              error={create.error?.field === 'name' ? create.error.message : undefined}
+              error={create.error?.findProblem('name')}
               onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value })}
             />
             <Select
@@ -81,9 +81,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
               allowDeselect={false}
               onChange={(value) => value !== null && changeWorker({ span: value })}
             />
-            {create.error && create.error.field !== 'name' ? (
-              <Failure title="No credential was made" error={create.error} />
-            ) : null}
+            <FormFailure title="No credential was made" error={create.error} inputs={['name']} />
             <Group justify="flex-end">
               <Button type="submit" loading={create.isPending}>
                 Create
