@@ -46,6 +46,18 @@ describe('the console', () => {
     await page.getByRole('region', { name: 'Requests per second' }).waitFor();
   });
 
+  it('works while the browser is offline, because the router may be on the same machine', async () => {
+    const name = uniqueName('offline');
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'New key' }).waitFor();
+    await page.evaluate(`window.dispatchEvent(new Event('offline'))`);
+    await makeKey(page, name);
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await page.getByText('demo', { exact: true }).first().waitFor();
+    expect((await here.ada.client.get('/keys')).body).toContainEqual(expect.objectContaining({ name }));
+  });
+
   it('runs a tool by the form made from its schema, or by raw JSON, and shows what is wrong with that', async () => {
     await page.goto('/tools');
     await page.getByRole('link', { name: 'Run calculator' }).click();

@@ -11,7 +11,10 @@ import { ApiFailure, callApi } from './call-api.ts';
 /** The cache of the API's answers. Live data does not pass through it. */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // The router may be on this machine, or in its network, while the browser is offline.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 10_000,
       // Only temporary failures are retried.
       retry: (count, error) => count < 2 && error instanceof ApiFailure && (error.status === 0 || error.status >= 502),
