@@ -75,7 +75,7 @@ export interface ConsoleParts {
   secondFactors: ApiParts['secondFactors'];
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
-  about: Omit<RouterFacts, 'managesCredentials' | 'records' | 'tracesRecordings'>;
+  routerFacts: Omit<RouterFacts, 'managesCredentials' | 'records' | 'tracesRecordings'>;
   /** Opens the output of a stream of the live feed. */
   openOutput: (response: ServerResponse) => StreamOutput;
   log: Logger;
@@ -123,7 +123,7 @@ export function openConsole(parts: ConsoleParts): Console {
     releases,
   } = parts;
   const routerFacts: RouterFacts = {
-    ...parts.about,
+    ...parts.routerFacts,
     managesCredentials: authority !== undefined,
     records: parts.recordings.isOn,
     tracesRecordings: parts.recordings.isTraced,

@@ -22,7 +22,6 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { createReplayListener } from '../console/api/programs/create-replay-listener.ts';
 import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
 import { createApp } from './app.ts';
@@ -70,6 +69,7 @@ import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { createRequestRecorder } from '#shared/serving/record-request.ts';
+import { createReplayListener } from '../console/api/programs/program-routes.ts';
 
 await runService(async (environment, releases) => {
   const config = loadConfig(ingressConfig, environment);
@@ -276,7 +276,7 @@ await runService(async (environment, releases) => {
     secondFactors,
     recordings,
     publicUrl: config.PUBLIC_URL,
-    about: {
+    routerFacts: {
       version,
       formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${getSegment(api)}` })),
       needsCredentials: config.NATS_CREDENTIALS !== undefined,

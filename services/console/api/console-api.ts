@@ -5,7 +5,6 @@ import type { ApiParts } from './api-parts.ts';
 import { oidcRoutes, type OidcParts } from './oidc/oidc-routes.ts';
 import { mountOperations } from './operations/mount-operations.ts';
 import type { Operation } from './operations/operation.ts';
-import { refuseIfMatch } from './operations/refuse-if-match.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { deletionRoutes } from './people/deletion-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
@@ -15,6 +14,7 @@ import { secondStepRoutes } from './second-factor/second-step-routes.ts';
 import { sessionListRoutes } from './session/session-list-routes.ts';
 import { sessionRoutes } from './session/session-routes.ts';
 import { requireSameOrigin, requireSession } from './session/signed-in.ts';
+import { refuseIfMatch } from './operations/if-match.ts';
 
 const maxBodyBytes = 64 * 1024;
 

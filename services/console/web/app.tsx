@@ -50,7 +50,7 @@ function AppRoutes() {
       <Suspense
         fallback={
           <Frame>
-            <Loading what="the page" />
+            <Loading contentName="the page" />
           </Frame>
         }
       >
@@ -95,14 +95,14 @@ function PagesOrSignIn() {
   }
   if (session === null) return <SignIn />;
   if (error instanceof ApiFailure && error.code === providerAway) {
-    return <SignIn waiting={{ error, onRetry: () => void refetch() }} />;
+    return <SignIn sessionFailure={{ error, onRetry: () => void refetch() }} />;
   }
   return (
     <Frame>
       {error ? (
         <Failure title="The console could not be loaded" error={error} onRetry={() => void refetch()} />
       ) : (
-        <Loading what="the console" />
+        <Loading contentName="the console" />
       )}
     </Frame>
   );

@@ -122,9 +122,10 @@ describe('the console', () => {
           reached.resolve();
           return held.promise;
         });
+        // A file on a slow disk.
         await page.evaluate(`{
-          const text = Blob.prototype.text;
-          Blob.prototype.text = async function () { await reached(); return text.call(this); };
+          const { text } = Blob.prototype;
+          Object.assign(Blob.prototype, { async text() { await reached(); return text.call(this); } });
         }`);
         await createNew(line('a', 'Say A.'));
         await reached.promise;

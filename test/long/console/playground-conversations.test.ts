@@ -101,13 +101,13 @@ describe('conversations in the playground', () => {
   it('are saved once the browser has space again', async () => {
     await page.evaluate(`{
       const { put } = IDBObjectStore.prototype;
-      window.failedPuts = 0;
       window.isFull = true;
-      IDBObjectStore.prototype.put = function (...input) {
-        if (!window.isFull) return put.apply(this, input);
-        window.failedPuts += 1;
-        throw new DOMException('The disk is full.', 'QuotaExceededError');
-      };
+      Object.assign(IDBObjectStore.prototype, {
+        put(...input) {
+          if (!window.isFull) return put.apply(this, input);
+          throw new DOMException('The disk is full.', 'QuotaExceededError');
+        },
+      });
     }`);
     const recorded = untilRecorded();
     await ask('Of ebb and flow.');

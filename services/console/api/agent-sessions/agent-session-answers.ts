@@ -4,7 +4,7 @@ import type {
   ModelSums,
   SessionAgent as StoredAgent,
 } from '#shared/accounts/agent-sessions/agent-session.ts';
-import type { OwnerSums } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import type { OwnerSums, AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import {
   parseSessionOwner,
   type KeyWithOwner,
@@ -23,8 +23,18 @@ import type {
   SessionSums,
 } from '../../contract/agent-sessions.ts';
 import { nameSenders } from '../usage/name-senders.ts';
-import type { AgentSessionParts } from './agent-session-parts.ts';
 import { addRunningAgents } from './running-sessions.ts';
+import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { UsageParts } from '../usage/usage-parts.ts';
+
+export interface AgentSessionParts extends Pick<UsageParts, 'viewerOf' | 'namesOf'> {
+  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'haveTurns' | 'listTurns' | 'sumByOwner'>;
+  usage: Pick<UsageParts['usage'], 'readKeyNames'>;
+  /** Returns the turns that are running now, on every ingress. */
+  running: () => readonly RunningTurnStats[];
+  /** Returns the ids of the teams that a viewer may see: their own, or all for an administrator. */
+  teamsOf: (viewer: UsageViewer) => Promise<readonly string[]>;
+}
 
 /** An agent session with its running turns. */
 export interface SessionWithTurns {

@@ -20,9 +20,15 @@ import { usageRequestSchema } from '../../contract/usage.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
-import type { AgentSessionParts } from './agent-session-parts.ts';
-import { toOwnerSumsAnswers, toSessionAnswers, toTreeAnswer, type SessionWithTurns } from './agent-session-answers.ts';
+import {
+  toOwnerSumsAnswers,
+  toSessionAnswers,
+  toTreeAnswer,
+  type SessionWithTurns,
+  type AgentSessionParts,
+} from './agent-session-answers.ts';
 import { listRunningAgents, groupBySession, buildSession } from './running-sessions.ts';
+import { ledgerCursorForm } from '../usage/usage-query.ts';
 
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
@@ -32,7 +38,7 @@ const maxRunningAdded = 200;
 
 const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
 /** The form of an id in the ledger's stream. Excludes ids with the time 0, because Redis refuses to read before the first possible id. */
-const recordCursor: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
+const recordCursor: Pick<Order<never>, 'form'> = { form: ledgerCursorForm };
 
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;

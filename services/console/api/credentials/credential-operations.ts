@@ -18,7 +18,6 @@ import { ApiFailure } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { cutPage, formatTimedCursor, type Order } from '../operations/page.ts';
-import { formatWorkerCommand } from './format-worker-command.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -157,4 +156,18 @@ function toAnswer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker
     ...(expiresAt !== undefined && { expiresAt }),
     ...(revokedAt !== undefined && { revokedAt }),
   };
+}
+
+/**
+ * Returns the command that starts a worker with a credential. The command must run in the folder that contains the credential's file.
+ * @param natsUrl the addresses at which this process reaches NATS, separated by commas; the command leaves out users, passwords and queries
+ */
+function formatWorkerCommand({ name, tier }: { name: string; tier: Tier }, natsUrl: string): string {
+  const addresses = natsUrl.split(',').map((address) => removeSecrets(address.trim()));
+  return `npx rtr worker ${tier} --nats ${addresses.join(',')} --credentials ${name}.creds`;
+}
+
+function removeSecrets(address: string): string {
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }

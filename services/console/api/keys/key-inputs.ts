@@ -6,7 +6,7 @@ import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** The maximum time in milliseconds for which a replaced key stays valid: 30 days. */
+/** The maximum time in milliseconds for which a replaced key, or a replaced secret of a webhook, stays valid: 30 days. */
 const maxOverlapMs = 30 * 24 * 3_600_000;
 
 const futureTime = z

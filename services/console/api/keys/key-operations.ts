@@ -9,7 +9,6 @@ import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { changeKey, isUnchangedBy } from './change-key.ts';
 import { toKeyAnswers } from './key-answers.ts';
@@ -17,6 +16,7 @@ import { creationFailure, notUsableFailure } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
 import { isIssuedKey, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 import { listVisibleKeys } from './visible-keys.ts';
+import { requireRevision } from '../operations/if-match.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
 

@@ -11,10 +11,10 @@ import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { hasAllValues } from '../operations/has-all-values.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
-import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
 import { toTeamAnswer } from './team-answer.ts';
+import { requireRevision } from '../operations/if-match.ts';
 
 const settings = {
   limits: limitsSchema.optional(),

@@ -18,11 +18,11 @@ import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
-import { requireRevision } from '../operations/require-revision.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 import { toCeilingAnswer } from './ceiling-answer.ts';
 import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
 import { auditUserChanges } from './audit-user-changes.ts';
+import { requireRevision } from '../operations/if-match.ts';
 
 const changeFields = {
   role: z.enum(userRoles).optional(),

@@ -1,7 +1,9 @@
 import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
 import type { Recording, RecordingWithContent } from '../../contract/recordings.ts';
 import { findOwners } from '../batches/resource-owners.ts';
-import type { RecordingParts } from './recording-parts.ts';
+import type { ApiParts } from '../api-parts.ts';
+
+export type RecordingParts = Pick<ApiParts, 'accounts' | 'log' | 'recordings'>;
 
 const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 

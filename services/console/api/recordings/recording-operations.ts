@@ -11,8 +11,7 @@ import { exportRecords, jsonFile } from '../export-records.ts';
 import { fileOperation, listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byName, cutPage, requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
 import { isSentBy, filterVisible, findVisibleParties } from './recording-access.ts';
-import { toRecordingAnswers, toWholeAnswers } from './recording-answers.ts';
-import type { RecordingParts } from './recording-parts.ts';
+import { toRecordingAnswers, toWholeAnswers, type RecordingParts } from './recording-answers.ts';
 import { toStateAnswer } from './recording-state.ts';
 
 const id = z.string().min(1).max(128).optional();

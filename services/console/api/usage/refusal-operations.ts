@@ -3,8 +3,8 @@ import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/re
 import { refusalReportSchema } from '../../contract/refusals.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { nameSenders } from './name-senders.ts';
-import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
+import { refusalQuery } from './usage-query.ts';
 
 /** The maximum number of rows in a group of a report. Each group keeps its largest rows. */
 const maxRows = 10;

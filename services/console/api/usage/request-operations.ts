@@ -11,10 +11,10 @@ import {
 } from '../../contract/usage.ts';
 import { notFound } from '../api-failure.ts';
 import { operation, type Operation } from '../operations/operation.ts';
-import { toTotalsAnswer } from './in-dollars.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
+import { toTotalsAnswer } from './usage-answers.ts';
 
 /** The maximum number of models, of keys and of workers in an overview. */
 const maxEntries = 10;

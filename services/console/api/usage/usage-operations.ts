@@ -4,17 +4,33 @@ import { limitNames } from '#shared/accounts/limits/limits.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { widenToUnits } from '#shared/accounts/periods.ts';
-import { limitUseSchema, usageHoursSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
+import {
+  limitUseSchema,
+  usageHoursSchema,
+  usageReportSchema,
+  type LimitUse,
+  type UsageRequest,
+} from '../../contract/usage.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
-import { exportRecords } from '../export-records.ts';
-import { usageFile } from './usage-file.ts';
+import { exportRecords, jsonFile, type ExportFile } from '../export-records.ts';
 import { priceOperations } from './price-operations.ts';
-import { toHourAnswer, toTotalsAnswer } from './in-dollars.ts';
 import { refusalOperations } from './refusal-operations.ts';
 import { requestOperations } from './request-operations.ts';
-import { findGroupNames, findHourGroupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
+import { toHourAnswer, toTotalsAnswer, findGroupNames, findHourGroupNames } from './usage-answers.ts';
+import { usageCsvHead, toUsageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
+
+export const usageFile: Record<'csv' | 'json', ExportFile<UsageRequest>> = {
+  csv: {
+    type: 'text/csv; charset=utf-8',
+    name: 'usage.csv',
+    head: usageCsvHead,
+    toText: (request) => toUsageCsvLine(request),
+    tail: '',
+  },
+  json: jsonFile('usage.json'),
+};
 
 export function usageOperations(parts: UsageParts): Operation[] {
   const { usage, limits, viewerOf, listLimitedParties } = parts;

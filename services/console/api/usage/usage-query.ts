@@ -3,6 +3,8 @@ import { purposes } from '#shared/core/purpose.ts';
 import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { findBeginning, findNextBeginning } from '#shared/accounts/periods.ts';
+import { refusalSteps, type RefusalStep } from '#shared/accounts/refusals/refusal-periods.ts';
+import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 
 /** The maximum number of steps in a report. It suffices for the days of a year. */
 const maxSteps = 400;
@@ -22,29 +24,36 @@ const requestFilter = {
     .optional(),
 };
 
-// A cursor is an id in the ledger's stream. The form excludes ids with the time 0, because Redis refuses to read before the first possible
-// id.
-const cursor = z
-  .string()
-  .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
-  .optional();
+/**
+ * The form of a cursor, which is an id in the ledger's stream. Excludes ids with the time 0, because Redis refuses to read before the first
+ * possible id.
+ */
+export const ledgerCursorForm = /^[1-9]\d{0,15}-\d{1,16}$/;
+
+const cursor = z.string().regex(ledgerCursorForm).optional();
+
+const forwardOnly = { path: ['to'], error: 'must be later than from' };
+const fewSteps = { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` };
+
+function isForward({ from, to }: { from: number; to: number }): boolean {
+  return from < to;
+}
+
+function hasFewSteps({ from, to, step }: { from: number; to: number; step: RefusalStep }): boolean {
+  const beginning = findBeginning(step, from);
+  return to - beginning <= maxSteps * (findNextBeginning(step, beginning) - beginning);
+}
 
 /** The query of `GET /usage`. */
 export const reportQuery = z
   .object({ from: time, to: time, step: z.enum(['day', 'month']), by: z.enum(usageGroups), ...filter })
-  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
-  .refine(
-    ({ from, to, step }) => {
-      const beginning = findBeginning(step, from);
-      return to - beginning <= maxSteps * (findNextBeginning(step, beginning) - beginning);
-    },
-    { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
-  );
+  .refine(isForward, forwardOnly)
+  .refine(hasFewSteps, fewSteps);
 
 /** The query of `GET /usage/hours`. */
 export const hoursQuery = z
   .object({ from: time, to: time, by: z.enum(hourGroups), key: name, team: name, user: name })
-  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
+  .refine(isForward, forwardOnly)
   .refine(({ from, to }) => to - from < (maxHours - 1) * hourMs, {
     path: ['from'],
     error: `is too long ago: hours are kept for ${maxHours / 24} days`,
@@ -69,3 +78,18 @@ export const overviewQuery = z.object({ span: z.enum(['1h', '24h', '7d']).defaul
 
 /** The query of `GET /usage/export`. */
 export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...requestFilter });
+
+/** The query of `GET /usage/refusals`. */
+export const refusalQuery = z
+  .object({
+    from: time,
+    to: time,
+    step: z.enum(refusalSteps).default('day'),
+    by: z.enum(refusalGroups).default('code'),
+    code: name,
+    key: name,
+    team: name,
+    user: name,
+  })
+  .refine(isForward, forwardOnly)
+  .refine(hasFewSteps, fewSteps);

@@ -12,10 +12,8 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
+import { rotation } from '../keys/key-inputs.ts';
 import { toDeliveryAnswer, toWebhookAnswers } from './webhook-answers.ts';
-
-/** The maximum time in milliseconds for which a replaced secret stays in use: 30 days. */
-const maxOverlapMs = 30 * 24 * 3_600_000;
 
 const newWebhook = webhookSettingsSchema.extend({
   kind: z.enum(['router', 'user', 'team']),
@@ -27,7 +25,6 @@ const newWebhook = webhookSettingsSchema.extend({
     .describe("With `user`: the id of the person whom the webhook is for. Absent: the sender's own."),
 });
 const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
-const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(maxOverlapMs) });
 const deliveriesQuery = z.object({
   state: z.enum(deliveryStates).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),

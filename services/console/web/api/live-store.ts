@@ -7,9 +7,8 @@ import type {
   WorkersChange,
 } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
-import { reuseUnchanged } from './reuse-unchanged.ts';
-import { applyWorkersChange } from './apply-workers-change.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
+import { reuseUnchanged, applyWorkersChange } from './live-workers.ts';
 
 /** The last event of each kind from the live feed. */
 export interface LiveState {

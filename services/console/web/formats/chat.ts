@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { Piece, ConversationSettings, Turn } from './conversation.ts';
+import { type Piece, type ConversationSettings, type Turn, readText } from './conversation.ts';
 import { quoteForShell } from './to-curl-command.ts';
-import { readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The chat format: what OpenAI's SDKs and most other clients send. */
@@ -116,7 +115,7 @@ function buildSnippets(model: string, base: string): Snippet[] {
     {
       id: 'curl',
       name: 'curl',
-      about: 'For a shell.',
+      purpose: 'For a shell.',
       code: `curl ${quoteForShell(`${base}/chat/completions`)} \\
   -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\
   -d ${quoteForShell(body)}`,
@@ -124,7 +123,7 @@ function buildSnippets(model: string, base: string): Snippet[] {
     {
       id: 'openai-ts',
       name: 'OpenAI, TypeScript',
-      about: 'Package openai.',
+      purpose: 'Package openai.',
       code: `import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: '${base}/v1', apiKey: process.env.RTR_KEY });
@@ -138,7 +137,7 @@ for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.c
     {
       id: 'openai-py',
       name: 'OpenAI, Python',
-      about: 'Package openai.',
+      purpose: 'Package openai.',
       code: `import os
 from openai import OpenAI
 
@@ -149,7 +148,7 @@ print(answer.choices[0].message.content)`,
     {
       id: 'opencode',
       name: 'opencode',
-      about: 'In opencode.json; the model is then called router/… there.',
+      purpose: 'In opencode.json; the model is then called router/… there.',
       code: JSON.stringify(
         {
           $schema: 'https://opencode.ai/config.json',

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { type JsonObject, isJsonObject, type Json } from '#shared/core/json.ts';
 
 export interface ToolDescription {
   name: string;
@@ -138,4 +138,14 @@ export function computeTokensPerSecond({ completionTokens, firstTokenMs, totalMs
   // The time starts with the first token, which is therefore not counted.
   const [tokens, ms] = [completionTokens - 1, totalMs - firstTokenMs];
   return tokens > 0 && ms >= minStreamedMs ? (tokens / ms) * 1_000 : undefined;
+}
+
+/** Returns the value of an event's field if it is a text, and an empty text otherwise. */
+export function readText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Returns the value of an event's field if it is an object, and an empty object otherwise. */
+export function readObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

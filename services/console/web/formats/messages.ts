@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AssistantTurn, Piece, ConversationSettings, Turn } from './conversation.ts';
+import {
+  type AssistantTurn,
+  type Piece,
+  type ConversationSettings,
+  type Turn,
+  readObject,
+  readText,
+} from './conversation.ts';
 import { quoteForShell } from './to-curl-command.ts';
-import { readObject, readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The messages format: what Anthropic's SDKs and Claude Code send. */
@@ -177,7 +183,7 @@ function buildSnippets(model: string, base: string): Snippet[] {
     {
       id: 'anthropic-ts',
       name: 'Anthropic, TypeScript',
-      about: 'Package @anthropic-ai/sdk.',
+      purpose: 'Package @anthropic-ai/sdk.',
       code: `import Anthropic from '@anthropic-ai/sdk';
 
 const client = new Anthropic({ baseURL: '${base}', apiKey: process.env.RTR_KEY });
@@ -191,7 +197,7 @@ console.log(message.content);`,
     {
       id: 'anthropic-py',
       name: 'Anthropic, Python',
-      about: 'Package anthropic.',
+      purpose: 'Package anthropic.',
       code: `import os
 from anthropic import Anthropic
 
@@ -206,7 +212,7 @@ print(message.content[0].text)`,
     {
       id: 'claude-code',
       name: 'Claude Code',
-      about: 'For a shell. Without --model, Claude Code asks for its own models.',
+      purpose: 'For a shell. Without --model, Claude Code asks for its own models.',
       code: `ANTHROPIC_BASE_URL=${quoteForShell(base)} ANTHROPIC_AUTH_TOKEN=$RTR_KEY claude --model ${quoteForShell(model)}`,
     },
   ];

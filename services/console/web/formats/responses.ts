@@ -1,7 +1,13 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AssistantTurn, Piece, ConversationSettings, Turn } from './conversation.ts';
+import {
+  type AssistantTurn,
+  type Piece,
+  type ConversationSettings,
+  type Turn,
+  readObject,
+  readText,
+} from './conversation.ts';
 import { quoteForShell } from './to-curl-command.ts';
-import { readObject, readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The Responses format: what Codex and OpenAI's agents send. */
@@ -156,7 +162,7 @@ function buildSnippets(model: string, base: string): Snippet[] {
     {
       id: 'responses-ts',
       name: 'Responses, TypeScript',
-      about: 'Package openai.',
+      purpose: 'Package openai.',
       code: `import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: '${base}/v1', apiKey: process.env.RTR_KEY });
@@ -166,7 +172,7 @@ console.log(response.output_text);`,
     {
       id: 'codex',
       name: 'Codex',
-      about: 'For a shell.',
+      purpose: 'For a shell.',
       code: [
         'codex -c model_provider=router -c model_providers.router.name=router',
         `-c ${quoteForShell(`model_providers.router.base_url=${base}/v1`)} -c model_providers.router.env_key=RTR_KEY`,

@@ -5,7 +5,7 @@ export interface Snippet {
   id: string;
   name: string;
   /** What the code is for: a package, a shell, or a file. */
-  about: string;
+  purpose: string;
   code: string;
 }
 

@@ -21,7 +21,7 @@ export function LinkPage({ token }: { token: string }) {
   return (
     <Frame>
       {link.data ? <LinkForm path={path} link={link.data} /> : null}
-      {link.isPending ? <Loading what="the link" /> : null}
+      {link.isPending ? <Loading contentName="the link" /> : null}
       {link.error && !link.data ? (
         <Failure
           title="This link cannot be used"

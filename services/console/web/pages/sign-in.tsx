@@ -14,10 +14,10 @@ import { SecondStep } from './second-step.tsx';
 
 export interface SignInProps {
   /** The failure of a session that exists but cannot be used now; absent if there is no session. */
-  waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
+  sessionFailure?: Pick<FailureProps, 'error' | 'onRetry'>;
 }
 
-export function SignIn({ waiting }: SignInProps) {
+export function SignIn({ sessionFailure }: SignInProps) {
   const signInWays = useApi<SignInWays>('/sign-in');
   const { to, reason: requestedReason } = useRequestedPage();
   const reason = requestedReason ?? (isEndedByPolicy() ? localAccountsOff : null);
@@ -28,7 +28,7 @@ export function SignIn({ waiting }: SignInProps) {
         {isKnownReason(reason) ? (
           <Failure title="You are not signed in" error={new Error(signInFailures[reason])} />
         ) : null}
-        {waiting ? <Failure title="Your session cannot be used at the moment" {...waiting} /> : null}
+        {sessionFailure ? <Failure title="Your session cannot be used at the moment" {...sessionFailure} /> : null}
         <Loaded query={signInWays} contentName="the ways to sign in">
           {({ providers, localAccounts }) => (
             <>

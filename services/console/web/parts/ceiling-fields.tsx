@@ -1,4 +1,3 @@
-import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { Fieldset, MultiSelect, Select, Stack, TagsInput } from '@mantine/core';
@@ -6,6 +5,8 @@ import type { User } from '../../contract/account.ts';
 import type { ServedModel } from '../../contract/live.ts';
 import { useApi } from '../api/use-api.ts';
 import { tierNames } from './tier-mark.tsx';
+
+type Ceiling = User['ceiling'];
 
 export interface CeilingFieldsProps {
   value: Ceiling;
@@ -53,15 +54,6 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
       </Stack>
     </Fieldset>
   );
-}
-
-/** Returns a ceiling without its undefined fields, as the API answers it. */
-export function toCeilingAnswer({ models, tiers: allowedTiers, maxClass }: Ceiling): User['ceiling'] {
-  return {
-    ...(models === undefined ? {} : { models }),
-    ...(allowedTiers === undefined ? {} : { tiers: allowedTiers }),
-    ...(maxClass === undefined ? {} : { maxClass }),
-  };
 }
 
 export function describeCeiling({ models, tiers: allowedTiers, maxClass }: Ceiling): string {

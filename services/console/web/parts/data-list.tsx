@@ -2,19 +2,18 @@ import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
 import { createLazyCode } from './lazy-code.tsx';
 import { Empty } from './loaded.tsx';
-import { arrangeRows, indexRows } from './table/arrange-rows.ts';
-import type { Column } from './table/column.ts';
+import { arrangeRows, indexRows, type Column } from './table/arrange-rows.ts';
 import { Cards, TableRows } from './table/table-rows.tsx';
 import { useTableState } from './table/use-table-state.ts';
 
-export type { Column } from './table/column.ts';
+export type { Column } from './table/arrange-rows.ts';
 
 export interface DataListProps<Row> {
   /** The list's name for screen readers. */
   label: string;
   /** Must be the same array until the rows change, because the array is indexed for the search, and may have thousands of rows. */
   rows: readonly Row[];
-  idOf: (row: Row) => string;
+  getId: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
   actions?: (row: Row) => ReactNode;
@@ -53,7 +52,7 @@ const { Code: TablePager } = createLazyCode(
 export function DataList<Row>({
   label,
   rows,
-  idOf,
+  getId,
   columns,
   actions,
   address,
@@ -96,7 +95,7 @@ export function DataList<Row>({
     current?.querySelector('[role=region]')?.scrollTo({ top: 0 });
     if (current && current.getBoundingClientRect().top < 0) current.scrollIntoView();
   };
-  const rowsProps = { label, rows: shownRows, idOf, columns, ...(actions && { actions }) };
+  const rowsProps = { label, rows: shownRows, getId, columns, ...(actions && { actions }) };
   const counts = { found: foundRows.length, all: rows.length, from: shownPage * rowsPerPage, shown: shownRows.length };
   return (
     <div ref={listElement} className="table-place" aria-busy={deferredSearch !== currentSearch}>

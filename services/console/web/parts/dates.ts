@@ -1,4 +1,6 @@
 import { getTimeZone } from './time-zone.ts';
+import type { Period } from '#shared/accounts/periods.ts';
+import { formatDateTime } from './format.ts';
 
 /** Returns the date of a time in the chosen time zone, in the form of a date input, for example `2026-11-28`. Empty for an invalid time. */
 export function toInputDate(at: number): string {
@@ -16,4 +18,13 @@ export function toInputDate(at: number): string {
 export function findEndOfDay(date: string): number | undefined {
   const at = new Date(`${date}T23:59:59${getTimeZone() === 'utc' ? 'Z' : ''}`).getTime();
   return Number.isNaN(at) ? undefined : at;
+}
+
+const dayMs = 86_400_000;
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** Returns the dates of a period. Whole days give `Nov 23 – 29, 2026, in UTC`, other periods `since Nov 28, 2026, 5:00 PM`. */
+export function formatPeriod({ from, to }: Period): string {
+  const hasWholeDays = from % dayMs === 0 && to % dayMs === 0;
+  return hasWholeDays ? `${days.formatRange(from, to - 1)}, in UTC` : `since ${formatDateTime(from)}`;
 }

@@ -16,10 +16,10 @@ export function Loaded<Answer>({ query, contentName, children }: LoadedProps<Ans
   if (query.data !== undefined) return children(query.data);
   if (query.error)
     return <Failure title={`Could not load ${contentName}`} error={query.error} onRetry={() => void query.refetch()} />;
-  return <Loading what={contentName} />;
+  return <Loading contentName={contentName} />;
 }
 
-export function Loading({ what: contentName }: { what: string }) {
+export function Loading({ contentName }: Pick<LoadedProps<never>, 'contentName'>) {
   return (
     <Stack gap="xs" aria-busy="true" role="status">
       <VisuallyHidden>Loading {contentName} …</VisuallyHidden>

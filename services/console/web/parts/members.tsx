@@ -40,7 +40,7 @@ function MemberList({ team: { id, members } }: { team: Team }) {
         <DataList
           label="Members"
           rows={members}
-          idOf={(member) => member.id}
+          getId={(member) => member.id}
           columns={[
             {
               label: 'Person',

@@ -3,7 +3,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 
 export interface PageProps {
   title: string;
-  about?: string;
+  description?: string;
   actions?: ReactNode;
   children: ReactNode;
 }
@@ -11,7 +11,7 @@ export interface PageProps {
 /**
  * The frame of every page. Sets the title of the browser's tab, and moves the focus to the heading, which a screen reader then announces.
  */
-export function Page({ title, about, actions, children }: PageProps) {
+export function Page({ title, description, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Model Router`;
@@ -24,9 +24,9 @@ export function Page({ title, about, actions, children }: PageProps) {
           <Title order={1} ref={heading} tabIndex={-1} className="page-title">
             {title}
           </Title>
-          {about === undefined ? null : (
+          {description === undefined ? null : (
             <Text size="sm" c="dimmed">
-              {about}
+              {description}
             </Text>
           )}
         </div>

@@ -95,7 +95,7 @@ export function Shell() {
       <AppShell.Main id="page">
         <div style={{ maxWidth: '80rem', marginInline: 'auto' }}>
           <ErrorBoundary key={timeZone} url={location}>
-            <Suspense fallback={<Loading what="the page" />}>
+            <Suspense fallback={<Loading contentName="the page" />}>
               <Switch>
                 {visiblePages.map(({ path, Page }) => (
                   <Route key={path} path={path === '/' ? '/' : `${path}/*?`} component={Page} />

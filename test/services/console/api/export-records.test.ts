@@ -4,10 +4,10 @@ import type { Response } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { exportRecords } from '#services/console/api/export-records.ts';
-import { usageFile } from '#services/console/api/usage/usage-file.ts';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { usageFile } from '#services/console/api/usage/usage-operations.ts';
 
 const record = ledgerRecord({ id: 'r', key: { id: 'k1', name: 'x'.repeat(200) } });
 

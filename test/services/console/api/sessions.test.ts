@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeBrowser } from '#services/console/api/session/describe-browser.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
+import { describeBrowser } from '#services/console/api/session/list-sign-in-sessions.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 

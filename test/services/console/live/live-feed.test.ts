@@ -10,11 +10,11 @@ import type { Failure, LiveWorkerFacts, WorkersChange } from '#services/console/
 import { BoundedResponse } from '#services/ingress/http/unread/bounded-response.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
-import { applyWorkersChange } from '#services/console/web/api/apply-workers-change.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { applyWorkersChange } from '#services/console/web/api/live-workers.ts';
 
 const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorkers;
 const models = [{ id: 'demo', capabilities: [] }];

@@ -33,7 +33,7 @@ export function Programs() {
             <DataList
               label="Signed-in programs"
               rows={list}
-              idOf={({ id }) => id}
+              getId={({ id }) => id}
               columns={[
                 {
                   label: 'Program',

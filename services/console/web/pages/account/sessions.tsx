@@ -26,7 +26,7 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
           <DataList
             label="Sessions"
             rows={list}
-            idOf={({ id }) => id}
+            getId={({ id }) => id}
             columns={[
               {
                 label: 'Browser',

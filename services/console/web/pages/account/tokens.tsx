@@ -49,7 +49,7 @@ export function Tokens() {
             <DataList
               label="Admin tokens"
               rows={list}
-              idOf={({ id }) => id}
+              getId={({ id }) => id}
               columns={[
                 {
                   label: 'Name',

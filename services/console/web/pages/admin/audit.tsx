@@ -125,7 +125,7 @@ function Entries({ filters }: { filters: string }) {
   const entries = pages.data?.pages.flatMap(({ data }) => data);
   if (pages.error && !entries)
     return <Failure title="Could not load the audit trail" error={pages.error} onRetry={() => void pages.refetch()} />;
-  if (!entries) return <Loading what="the audit trail" />;
+  if (!entries) return <Loading contentName="the audit trail" />;
   if (entries.length === 0 && !pages.hasNextPage) {
     return (
       <section className="panel">
@@ -142,7 +142,7 @@ function Entries({ filters }: { filters: string }) {
       <DataList
         label="Audit trail"
         rows={entries}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         hasMore={pages.hasNextPage}
         columns={[
           { label: 'Time', render: ({ at }) => formatDateTime(at) },

@@ -57,7 +57,7 @@ function Queues({ queues }: { queues: readonly BackgroundQueueFacts[] }) {
       <DataList
         label="Queues of background work"
         rows={queues}
-        idOf={({ name }) => name}
+        getId={({ name }) => name}
         columns={[
           {
             label: 'Queue',
@@ -117,7 +117,7 @@ function FailingJobs({ jobs }: { jobs: readonly FailingJobFacts[] }) {
           label="Failing jobs"
           address="jobs"
           rows={jobs}
-          idOf={({ queue, id }) => `${queue} ${id}`}
+          getId={({ queue, id }) => `${queue} ${id}`}
           columns={[
             { label: 'Job', render: ({ id }) => <span className="break">{id}</span>, sortBy: ({ id }) => id },
             { label: 'Queue', render: ({ queue }) => queue, sortBy: ({ queue }) => queue },
@@ -176,7 +176,7 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
           label="Webhooks with events"
           address="webhooks"
           rows={backlog}
-          idOf={({ webhook }) => webhook.id}
+          getId={({ webhook }) => webhook.id}
           columns={[
             {
               label: 'Webhook',

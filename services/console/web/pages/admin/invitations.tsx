@@ -54,7 +54,7 @@ export function Invitations() {
             <DataList
               label="Invitations"
               rows={list}
-              idOf={({ id }) => id}
+              getId={({ id }) => id}
               columns={[
                 {
                   label: 'E-mail',

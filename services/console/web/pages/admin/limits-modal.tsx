@@ -1,8 +1,8 @@
 import type { Limits } from '#shared/accounts/limits/limits.ts';
-import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { User } from '../../../contract/account.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import { FormFailure } from '../../parts/form-failure.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';
@@ -14,7 +14,7 @@ export interface PartyChange {
   id: string;
   limits: Limits;
   weight: number;
-  ceiling: Ceiling;
+  ceiling: User['ceiling'];
 }
 
 export interface LimitsModalProps {

@@ -61,7 +61,7 @@ export function Prices() {
                 rows={list}
                 address=""
                 searchLabel="Find a model"
-                idOf={({ model }) => model}
+                getId={({ model }) => model}
                 columns={[
                   {
                     label: 'Model',

@@ -4,7 +4,7 @@ import type { Settings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { AlertRecipients } from '../../parts/alert-recipients.tsx';
-import { CeilingFields, toCeilingAnswer } from '../../parts/ceiling-fields.tsx';
+import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { FormFailure } from '../../parts/form-failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -81,9 +81,7 @@ function LoadedForm({ storedSettings }: { storedSettings: Settings }) {
             <CeilingFields
               value={settings.newMembers.ceiling}
               modelsProblem={error?.findProblem('newMembers.ceiling.models')}
-              onChange={(ceiling) =>
-                changeSettings({ newMembers: { ...settings.newMembers, ceiling: toCeilingAnswer(ceiling) } })
-              }
+              onChange={(ceiling) => changeSettings({ newMembers: { ...settings.newMembers, ceiling } })}
             />
           </Stack>
         </Fieldset>

@@ -54,7 +54,7 @@ export function Teams() {
               <DataList
                 label="Teams"
                 rows={list}
-                idOf={({ id }) => id}
+                getId={({ id }) => id}
                 columns={[
                   {
                     label: 'Team',

@@ -81,7 +81,7 @@ export function Users() {
           <DataList
             label="People"
             rows={list}
-            idOf={({ id }) => id}
+            getId={({ id }) => id}
             columns={[
               {
                 label: 'Person',

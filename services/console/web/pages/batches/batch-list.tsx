@@ -39,7 +39,7 @@ export function BatchList({ batches, answeredAt, showsOwners, ...dataListProps }
       <DataList
         label="Batches"
         rows={batches}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         columns={[
           {
             label: 'Batch',

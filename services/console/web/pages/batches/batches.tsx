@@ -34,7 +34,7 @@ export function Batches() {
   return (
     <Page
       title="Batches"
-      about="Many requests that nobody waits for. They use free slots, and live requests go first."
+      description="Many requests that nobody waits for. They use free slots, and live requests go first."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New batch

@@ -34,7 +34,7 @@ export function McpAccountLinks() {
     ['/connections'],
   );
   return (
-    <Page title="Connections" about="MCP servers with tools that you use through your own account at the server.">
+    <Page title="Connections" description="MCP servers with tools that you use through your own account at the server.">
       <Stack gap="xs">
         {completion.error ? <Failure title="You were not connected" error={completion.error} /> : null}
         {connect.error ? <Failure title="You cannot be connected" error={connect.error} /> : null}
@@ -60,7 +60,7 @@ export function McpAccountLinks() {
               <DataList
                 label="Connections"
                 rows={list}
-                idOf={({ server }) => server}
+                getId={({ server }) => server}
                 columns={[
                   {
                     label: 'Server',

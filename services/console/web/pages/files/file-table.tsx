@@ -25,7 +25,7 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner, ad
       <DataList
         label="Files"
         rows={files}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         columns={[
           {
             label: 'File',

@@ -21,7 +21,7 @@ export function Files() {
   return (
     <Page
       title="Files"
-      about="Inputs and results of batches, and files that requests refer to."
+      description="Inputs and results of batches, and files that requests refer to."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={uploadDialog.open}>
           Upload a file

@@ -89,7 +89,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
         <DataList
           label={label}
           rows={shownKeys}
-          idOf={({ id }) => id}
+          getId={({ id }) => id}
           columns={columns}
           address=""
           actions={(key) =>

@@ -22,7 +22,7 @@ export function Keys() {
   return (
     <Page
       title="API keys"
-      about="Clients authenticate with these keys. A key is shown once, when it is created."
+      description="Clients authenticate with these keys. A key is shown once, when it is created."
       actions={
         mayCreate ? (
           <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>

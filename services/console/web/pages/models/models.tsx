@@ -60,7 +60,7 @@ export function Models() {
   const routerFacts = useApi<RouterFacts>('/about');
   const [modelToShow, setModelToShow] = useState<ServedModel>();
   return (
-    <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
+    <Page title="Models" description="The models that clients can ask for right now, with code to copy.">
       <Loaded query={models} contentName="the models">
         {(list) =>
           list.length === 0 ? (
@@ -131,7 +131,7 @@ function FoundModels({
         <DataList
           label="Models"
           rows={foundModels}
-          idOf={({ id }) => id}
+          getId={({ id }) => id}
           columns={columns}
           address=""
           hasOwnFilters

@@ -19,10 +19,10 @@ export function Snippets({ model, formats }: { model: string; formats: readonly 
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {snippets.map(({ id, name, about, code }) => (
+        {snippets.map(({ id, name, purpose, code }) => (
           <Tabs.Panel key={id} value={id}>
             <Text size="sm" c="dimmed" mb="xs">
-              {about}
+              {purpose}
             </Text>
             <CodeBlock code={code} label={`the code for ${name}`} />
           </Tabs.Panel>

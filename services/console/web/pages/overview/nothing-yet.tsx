@@ -19,7 +19,7 @@ export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
       </Empty>
     );
   }
-  if (lastRequest.isPending) return <Loading what="the last request" />;
+  if (lastRequest.isPending) return <Loading contentName="the last request" />;
   const [request] = lastRequest.data?.requests ?? [];
   if (request) {
     return (

@@ -30,7 +30,7 @@ export function Overview() {
   return (
     <Page
       title="Overview"
-      about={
+      description={
         span === undefined
           ? 'All requests of the last minute, second by second, on all ingress nodes.'
           : 'Requests that you may see, by when they began.'
@@ -40,7 +40,7 @@ export function Overview() {
       {span === undefined ? (
         <CurrentState />
       ) : (
-        <Suspense fallback={<Loading what="the overview" />}>
+        <Suspense fallback={<Loading contentName="the overview" />}>
           <SpanOverview span={span} />
         </Suspense>
       )}
@@ -50,7 +50,7 @@ export function Overview() {
 
 function CurrentState() {
   const { overview, workers, failures, refused = [] } = useLive();
-  if (!overview || !workers || !failures) return <Loading what="the overview" />;
+  if (!overview || !workers || !failures) return <Loading contentName="the overview" />;
   return <Numbers overview={overview} workers={workers} failures={failures} refused={refused} />;
 }
 

@@ -4,11 +4,11 @@ import type { UsageOverview } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { formatPeriod } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
 import { TopUsage } from './top-usage.tsx';
+import { formatPeriod } from '../../parts/dates.ts';
 
 const fetchEveryMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 

@@ -25,7 +25,7 @@ export function TopUsage({ title, items, buildLink }: TopUsageProps) {
         <DataList
           label={title}
           rows={items}
-          idOf={({ id }) => id}
+          getId={({ id }) => id}
           columns={[
             { label: 'Name', render: (item) => <ItemName item={item} link={buildLink?.(item)} /> },
             { label: 'Requests', render: ({ requests }) => formatCount(requests), isNumber: true },

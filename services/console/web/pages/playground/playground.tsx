@@ -14,7 +14,7 @@ export function Playground() {
   return (
     <Page
       title="Playground"
-      about="Talk to any model as a client would, and see who answered. Conversations are kept in this browser only."
+      description="Talk to any model as a client would, and see who answered. Conversations are kept in this browser only."
     >
       <Loaded query={models} contentName="the models">
         {(list) => (

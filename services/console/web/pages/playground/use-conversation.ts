@@ -9,8 +9,7 @@ import {
   type Turn,
 } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
-import { askModel } from './ask-model.ts';
-import { collectPieces } from './collect-pieces.ts';
+import { askModel, collectPieces } from './ask-model.ts';
 import { useLedgerRecords } from './use-ledger-records.ts';
 
 export interface ConversationControl {

@@ -34,7 +34,11 @@ export function LogPage() {
       { replace: true },
     );
   return (
-    <Page title="Requests" about="Finished requests, newest first, without their content." actions={<FindRequest />}>
+    <Page
+      title="Requests"
+      description="Finished requests, newest first, without their content."
+      actions={<FindRequest />}
+    >
       <RecordingNotice />
       <RequestFilters query={query} onFilter={changeFilters} />
       <Group gap="sm">
@@ -46,7 +50,7 @@ export function LogPage() {
         </Text>
       </Group>
       {error ? <Failure title="Could not load the requests" error={error} /> : null}
-      {requests === undefined && !error ? <Loading what="the requests" /> : null}
+      {requests === undefined && !error ? <Loading contentName="the requests" /> : null}
       {requests?.length === 0 ? (
         <section className="panel">
           <Empty title="No requests">
@@ -66,7 +70,7 @@ export function LogPage() {
           <DataList
             label="Requests"
             rows={requests}
-            idOf={toRowId}
+            getId={toRowId}
             hasMore={log.hasEarlier}
             columns={requestColumns}
             actions={({ id }) => (

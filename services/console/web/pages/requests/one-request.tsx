@@ -13,7 +13,7 @@ import { RecordedRequest } from './recorded-request.tsx';
 export function OneRequest({ id }: { id: string }) {
   const requestQuery = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
   return (
-    <Page title="Request" about={id} actions={<FindRequest />}>
+    <Page title="Request" description={id} actions={<FindRequest />}>
       <Anchor component={Link} href="/requests" size="sm">
         All requests
       </Anchor>

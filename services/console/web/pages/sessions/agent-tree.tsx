@@ -28,7 +28,7 @@ export function AgentTree({ session: { main, tree, running } }: { session: Agent
     <DataList
       label="Agents"
       rows={rows}
-      idOf={({ agent: { id = '' }, depth }) => `${depth} ${id}`}
+      getId={({ agent: { id = '' }, depth }) => `${depth} ${id}`}
       columns={[
         { label: 'Agent', render: (row) => <AgentName row={row} /> },
         { label: 'Turns', render: ({ agent: { sums } }) => formatCount(sums.requests), isNumber: true },

@@ -10,7 +10,7 @@ export function ModelTable({ models, label }: { models: readonly SessionModel[];
     <DataList
       label={label}
       rows={models}
-      idOf={({ model, rule = '', tier = '' }) => JSON.stringify([model, rule, tier])}
+      getId={({ model, rule = '', tier = '' }) => JSON.stringify([model, rule, tier])}
       columns={[
         {
           label: 'Model',

@@ -38,7 +38,7 @@ function OneOwnerSums({ totals: { sessions, agents, sums, models, keys } }: { to
           <DataList
             label="Keys of the sessions"
             rows={keys}
-            idOf={({ key }) => key.id}
+            getId={({ key }) => key.id}
             columns={[
               {
                 label: 'Key',
@@ -63,7 +63,7 @@ function TeamSums({ sums: teamSums }: { sums: readonly AgentSessionSums[] }) {
         label="Sessions by team"
         address="teams"
         rows={teamSums}
-        idOf={({ owner }) => owner.id}
+        getId={({ owner }) => owner.id}
         columns={[
           {
             label: 'Team',

@@ -24,7 +24,7 @@ export function SessionList({ sessions, showsOwners, hasMore }: SessionListProps
     <DataList
       label="Agent sessions"
       rows={sessions}
-      idOf={({ id }) => id}
+      getId={({ id }) => id}
       columns={[
         {
           label: 'Session',

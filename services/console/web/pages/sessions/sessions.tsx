@@ -46,7 +46,7 @@ function AllSessions() {
   return (
     <Page
       title="Agent sessions"
-      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept for this page."
+      description="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept for this page."
     >
       <RecordingNotice />
       <OwnerSelect

@@ -90,7 +90,7 @@ function FinishedTurns({
     <DataList
       label="Turns"
       rows={turns}
-      idOf={({ id, at }) => `${id} ${at}`}
+      getId={({ id, at }) => `${id} ${at}`}
       address="turns"
       hasMore={hasMore}
       columns={[

@@ -22,7 +22,7 @@ export function Teams() {
   const { user } = useSession();
   const teams = useApi<Team[]>('/teams');
   return (
-    <Page title="Teams" about="People who share keys, limits and a bill.">
+    <Page title="Teams" description="People who share keys, limits and a bill.">
       <RecordingNotice />
       <Loaded query={teams} contentName="your teams">
         {(visibleTeams) => {
@@ -86,7 +86,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
       <DataList
         label={`Members of ${name}`}
         rows={members}
-        idOf={(member) => member.id}
+        getId={(member) => member.id}
         address={id}
         columns={[
           {

@@ -13,7 +13,7 @@ export function Tools() {
   return name === undefined ? (
     <Page
       title="Tools"
-      about="The tools of connected tools workers and their MCP servers. You can run them here without a model."
+      description="The tools of connected tools workers and their MCP servers. You can run them here without a model."
     >
       <Loaded query={tools} contentName="the tools">
         {(list) => <ToolList tools={list} />}
@@ -56,7 +56,7 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
       <DataList
         label="Tools"
         rows={tools}
-        idOf={({ name }) => name}
+        getId={({ name }) => name}
         columns={[
           {
             label: 'Tool',

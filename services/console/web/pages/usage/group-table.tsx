@@ -19,7 +19,7 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
     <DataList
       label={`Usage by ${groupLabels[by].toLowerCase()}`}
       rows={report.groups.toSorted((a, b) => b.totals.cost - a.totals.cost || b.totals.requests - a.totals.requests)}
-      idOf={({ id }) => id}
+      getId={({ id }) => id}
       columns={[
         {
           label: groupLabels[by],

@@ -61,7 +61,7 @@ export function LimitUses() {
           label="All limits"
           searchLabel="Search limits"
           rows={sortedUses}
-          idOf={({ party }) => party}
+          getId={({ party }) => party}
           columns={columns}
           address="limits"
         />

@@ -67,7 +67,7 @@ export function RecentRequests({ baseQuery }: { baseQuery: string }) {
       {pages.error && !requests ? (
         <Failure title="Could not load the requests" error={pages.error} onRetry={() => void pages.refetch()} />
       ) : null}
-      {requests === undefined && !pages.error ? <Loading what="the requests" /> : null}
+      {requests === undefined && !pages.error ? <Loading contentName="the requests" /> : null}
       {requests?.length === 0 ? (
         <section className="panel">
           <Empty title="No requests">Requests appear here a second after they end, without their content.</Empty>
@@ -77,7 +77,7 @@ export function RecentRequests({ baseQuery }: { baseQuery: string }) {
         <DataList
           label="Recent requests"
           rows={requests}
-          idOf={toRowId}
+          getId={toRowId}
           hasMore={pages.hasNextPage}
           columns={requestColumns}
           actions={(request) => (

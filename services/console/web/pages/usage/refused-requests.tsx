@@ -43,7 +43,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
     <DataList
       label="Refused requests by reason"
       rows={groups}
-      idOf={({ id }) => id}
+      getId={({ id }) => id}
       columns={[
         {
           label: 'Reason',
@@ -75,7 +75,7 @@ function Samples({ samples }: { samples: readonly RefusalSample[] }) {
       <DataList
         label="Newest refused requests"
         rows={samples}
-        idOf={({ id, at, code }) => `${id} ${at} ${code}`}
+        getId={({ id, at, code }) => `${id} ${at} ${code}`}
         columns={[
           { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
           {

@@ -30,7 +30,7 @@ export function UsagePlot({ report, query }: UsagePlotProps) {
 
 function GroupHours({ hoursQuery, report, query }: UsagePlotProps & { hoursQuery: string }) {
   const { data, error } = useApi<UsageHours>(`/usage/hours?${hoursQuery}`, { everyMs: 10_000 });
-  if (!data && !error) return <Loading what="the chart" />;
+  if (!data && !error) return <Loading contentName="the chart" />;
   const titleBy = groupLabels[query.by];
   // The last hours of the day are still in the future.
   const plot: PlotData = data
@@ -41,7 +41,7 @@ function GroupHours({ hoursQuery, report, query }: UsagePlotProps & { hoursQuery
 
 function AllHours({ report, query }: UsagePlotProps) {
   const { data, error } = useApi<UsageOverview>('/usage/overview?span=24h', { everyMs: 10_000 });
-  if (!data && !error) return <Loading what="the chart" />;
+  if (!data && !error) return <Loading contentName="the chart" />;
   const plot = data ? toHourPlot(data, report.times[0] ?? 0) : { ...report, titleBy: groupLabels[query.by] };
   return <Plot plot={plot} query={query} />;
 }
@@ -56,7 +56,7 @@ function Plot({ plot, query }: { plot: PlotData; query: UsageQuery }) {
         </Title>
         <Badge variant="default">{describeStep(plot.step)}</Badge>
       </Group>
-      <Suspense fallback={<Loading what="the chart" />}>
+      <Suspense fallback={<Loading contentName="the chart" />}>
         <UsageChart report={plot} measure={measure} formatStep={(at) => formatStep(plot.step, at)} />
       </Suspense>
     </section>

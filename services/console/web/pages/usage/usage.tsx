@@ -6,7 +6,6 @@ import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { formatPeriod } from '../../parts/period-text.ts';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
 import { measures, filterNames, groupLabels, readUsageQuery, usageSpans, type UsageQuery } from './usage-query.ts';
@@ -17,6 +16,7 @@ import { Tile } from '../../parts/tile.tsx';
 import { UsagePlot } from './usage-plot.tsx';
 import { useFilterName } from './use-filter-name.ts';
 import { formatUnits } from '../../parts/units-used.ts';
+import { formatPeriod } from '../../parts/dates.ts';
 
 /** Shows usage and its cost. The choices are kept in the URL, so that a view can be shared. */
 export function Usage() {
@@ -32,7 +32,7 @@ export function Usage() {
     if (next.toString() !== search.toString()) setSearch(next);
   };
   return (
-    <Page title="Usage" about="Requests, tokens and their cost by the price table. Days are in UTC.">
+    <Page title="Usage" description="Requests, tokens and their cost by the price table. Days are in UTC.">
       <LimitUses />
       <UsageChoices query={query} onQuery={changeQuery} />
       <LoadedReport key={JSON.stringify([query.by, query.filters])} query={query} onQuery={changeQuery} />

@@ -51,7 +51,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
             <DataList
               label="Deliveries"
               rows={list}
-              idOf={({ id: deliveryId }) => deliveryId}
+              getId={({ id: deliveryId }) => deliveryId}
               columns={[
                 {
                   label: 'Event',

@@ -30,7 +30,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
       <DataList
         label="Webhooks"
         rows={webhooks.toSorted((a, b) => b.createdAt - a.createdAt)}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         columns={[
           {
             label: 'Address',

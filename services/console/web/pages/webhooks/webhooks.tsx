@@ -14,7 +14,7 @@ export function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      about="The router sends events, such as the completion of a batch, to these addresses."
+      description="The router sends events, such as the completion of a batch, to these addresses."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New webhook

@@ -120,7 +120,7 @@ function CredentialList() {
             <DataList
               label="Credentials"
               rows={list.toSorted((a, b) => b.issuedAt - a.issuedAt)}
-              idOf={({ name, issuedAt }) => `${name}.${issuedAt}`}
+              getId={({ name, issuedAt }) => `${name}.${issuedAt}`}
               columns={[
                 {
                   label: 'Name',

@@ -54,7 +54,7 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
             <DataList
               label="Workers that are gone"
               rows={foundWorkers}
-              idOf={({ id, goneAt }) => `${id} ${goneAt}`}
+              getId={({ id, goneAt }) => `${id} ${goneAt}`}
               columns={columns}
               address="gone"
               hasOwnFilters

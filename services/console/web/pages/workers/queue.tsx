@@ -20,7 +20,7 @@ export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane
     <DataList
       label="Queue by lane"
       rows={lanes}
-      idOf={(lane) => `${lane.tier}.${lane.pool ?? ''}.${lane.class}`}
+      getId={(lane) => `${lane.tier}.${lane.pool ?? ''}.${lane.class}`}
       columns={[
         {
           label: 'Pool',

@@ -74,7 +74,7 @@ export const WorkerList = memo(function WorkerList({ workers }: { workers: reado
       <DataList
         label="Workers"
         rows={workers}
-        idOf={({ id }) => id}
+        getId={({ id }) => id}
         columns={columns}
         address=""
         hasOwnFilters

@@ -19,12 +19,12 @@ export function Workers() {
   const [search, setSearch] = useState(emptySearch);
   useRefreshGone(workers);
   return (
-    <Page title="Workers" about="All connected workers. Drain a worker before you stop its machine.">
+    <Page title="Workers" description="All connected workers. Drain a worker before you stop its machine.">
       <WorkerSearchFields search={search} onChange={setSearch} />
-      {workers ? <FoundWorkers workers={workers} search={search} /> : <Loading what="the workers" />}
+      {workers ? <FoundWorkers workers={workers} search={search} /> : <Loading contentName="the workers" />}
       <Stack gap="xs">
         <Title order={2}>Queue</Title>
-        {queue ? <Queue lanes={queue} /> : <Loading what="the queue" />}
+        {queue ? <Queue lanes={queue} /> : <Loading contentName="the queue" />}
       </Stack>
       <GoneWorkers search={search} />
       {isAdmin ? <Credentials /> : null}

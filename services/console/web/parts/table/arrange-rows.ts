@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+
 /** The value by which a column sorts a row. Rows without a value come last. */
 export type SortValue = string | number | undefined;
 
@@ -83,4 +85,12 @@ function compareValues(a: SortValue, b: SortValue, isDescending: boolean): numbe
   if (a === undefined) return 1;
   if (b === undefined) return -1;
   return a < b === isDescending ? 1 : -1;
+}
+
+export interface Column<Row> extends ArrangedColumn<Row> {
+  render: (row: Row) => ReactNode;
+  /** Aligns numbers to the right. */
+  isNumber?: boolean;
+  /** Hides the column on a phone. */
+  wideOnly?: boolean;
 }

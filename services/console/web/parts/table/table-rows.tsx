@@ -1,12 +1,11 @@
 import { Table } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
-import { toColumnKey, type Sorting } from './arrange-rows.ts';
-import type { Column } from './column.ts';
+import { toColumnKey, type Sorting, type Column } from './arrange-rows.ts';
 
 export interface RowsProps<Row> {
   label: string;
   rows: readonly Row[];
-  idOf: (row: Row) => string;
+  getId: (row: Row) => string;
   columns: readonly [Column<Row>, ...Column<Row>[]];
   actions?: (row: Row) => ReactNode;
 }
@@ -20,12 +19,12 @@ export interface TableRowsProps<Row> extends RowsProps<Row> {
 }
 
 /** Shows the rows as cards, on a phone. */
-export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, actions }: RowsProps<Row>) {
+export const Cards = memo(function Cards<Row>({ label, rows, getId, columns, actions }: RowsProps<Row>) {
   const [first, ...rest] = columns;
   return (
     <ul className="panel panel-flush cards" aria-label={label}>
       {rows.map((row) => (
-        <li key={idOf(row)}>
+        <li key={getId(row)}>
           {first.render(row)}
           <dl>
             {rest
@@ -46,7 +45,7 @@ export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, acti
 
 /** A table with a head and actions that stay visible while it scrolls. */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
-  const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
+  const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, getId } = props;
   /** The first click sorts by the column, the second reverses the order, and the third restores the list's own order. */
   const sortByColumn = (column: string): void => {
     const startsDescending = isNumeric(column);
@@ -85,17 +84,17 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
             ) : null}
           </Table.Tr>
         </Table.Thead>
-        <TableBody rows={rows} idOf={idOf} columns={columns} label={label} {...(actions && { actions })} />
+        <TableBody rows={rows} getId={getId} columns={columns} label={label} {...(actions && { actions })} />
       </Table>
     </div>
   );
 }
 
-const TableBody = memo(function Body<Row>({ rows, idOf, columns, actions }: RowsProps<Row>) {
+const TableBody = memo(function Body<Row>({ rows, getId, columns, actions }: RowsProps<Row>) {
   return (
     <Table.Tbody>
       {rows.map((row) => (
-        <Table.Tr key={idOf(row)}>
+        <Table.Tr key={getId(row)}>
           {columns.map(({ label, isNumber, render }) => (
             <Table.Td key={label} ta={isNumber ? 'right' : 'left'} className={isNumber ? 'numeric' : ''}>
               {render(row)}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reuseUnchanged } from '#services/console/web/api/reuse-unchanged.ts';
+import { reuseUnchanged } from '#services/console/web/api/live-workers.ts';
 
 it('an item that has not changed in a newer list is the same object as before', () => {
   const item = (id: string, ...models: string[]) => ({ id, busy: models.length, models });

@@ -35,7 +35,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
             <DataList
               label="Versions"
               rows={list}
-              idOf={({ version }) => String(version)}
+              getId={({ version }) => String(version)}
               columns={[
                 {
                   label: 'Version',

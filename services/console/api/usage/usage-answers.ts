@@ -1,9 +1,19 @@
-import type { HourGroup, HourGroupName } from '#shared/accounts/ledger/hour-groups.ts';
+import type { HourSums, HourGroup, HourGroupName } from '#shared/accounts/ledger/hour-groups.ts';
+import type { UsageTotals } from '#shared/accounts/ledger/totals.ts';
+import { toDollars } from '#shared/accounts/money.ts';
+import type { Totals, UsageGroup } from '../../contract/usage.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
-import type { UsageGroup } from '../../contract/usage.ts';
 import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
+
+export function toTotalsAnswer(totals: UsageTotals): Totals {
+  return { ...totals, cost: toDollars(totals.cost) };
+}
+
+export function toHourAnswer(sums: HourSums): HourSums {
+  return { ...sums, cost: toDollars(sums.cost) };
+}
 
 /** Looks up the names of a report's groups, and returns a function that names a group. The name of a model or tier is its id. */
 export async function findGroupNames(

@@ -1,7 +1,20 @@
-import { Router } from 'express';
-import { ApiFailure } from '../api-failure.ts';
+import { type Request, Router } from 'express';
+import { stale, ApiFailure } from '../api-failure.ts';
 import { toExpressPath } from './mount-operations.ts';
 import type { Operation } from './operation.ts';
+
+/**
+ * Checks the `If-Match` header of a change by name against the resource with that name.
+ * @param current the resource; undefined if no resource has the name
+ * @throws ApiFailure 412 for another revision, and for a resource that does not exist
+ */
+export function requireRevision(
+  current: { revision?: number | undefined } | undefined,
+  { request, ifRevision }: { request: Request; ifRevision: number | undefined },
+): void {
+  if (request.get('if-match') === undefined) return;
+  if (!current || (ifRevision !== undefined && ifRevision !== (current.revision ?? 0))) throw stale();
+}
 
 /**
  * Creates the middleware that refuses changes with `If-Match` on routes that are not operations, because these routes would ignore the

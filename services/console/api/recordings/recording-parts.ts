@@ -1,3 +1,0 @@
-import type { ApiParts } from '../api-parts.ts';
-
-export type RecordingParts = Pick<ApiParts, 'accounts' | 'log' | 'recordings'>;
