@@ -4,6 +4,7 @@ import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
 import { ConsoleSettingsStore } from './people/console-settings.ts';
 import { deletePerson, type PersonDeletion } from './people/delete-person.ts';
+import { deleteTeam } from './people/delete-team.ts';
 import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
@@ -31,6 +32,7 @@ export interface Accounts {
   nameLock: NameLock;
   storeMarker: StoreMarker;
   deletePerson: (id: string) => Promise<PersonDeletion>;
+  deleteTeam: (id: string) => Promise<number | undefined>;
 }
 
 /**
@@ -61,5 +63,6 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     nameLock: new NameLock(redis, prefix),
     storeMarker: new StoreMarker(redis, prefix),
     deletePerson: (id) => deletePerson({ redis, prefix, users, keys, adminTokens }, id),
+    deleteTeam: (id) => deleteTeam({ redis, prefix, keys }, id),
   };
 }

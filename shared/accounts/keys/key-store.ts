@@ -192,10 +192,7 @@ export class KeyStore {
     if (outcome === -1) return 'unknown';
     // This step is repeated for a key that was revoked before, because Redis may have become unavailable after that revocation.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
-    for (const store of unreadStores) {
-      await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
-      await removeAllOfOwner(this.#redis, this.#prefix, store);
-    }
+    for (const store of unreadStores) await removeAllOfOwner(this.#redis, this.#prefix, store);
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
@@ -230,14 +227,19 @@ export class KeyStore {
       isOwned: owner !== undefined,
       isRouter: kind === 'router',
       oldExpiresAt: old?.until,
+      emptied: undefined as string | undefined,
       maxPerOwner: maxKeysPerOwner,
       keyPrefix: key(''),
       fields: toStoredFields(old === undefined ? record : { ...pickIdentityFields(record), class: old.priority }),
     };
-    const [outcome = '', unreadStore] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
-    // A key was removed to make room, and nobody can read its content any more.
-    if (unreadStore !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, unreadStore);
-    return outcome;
+    for (;;) {
+      const outcome = String(await createKey.run(this.#redis, { keys: names, args }));
+      const unreadStore = /^unread (.+)$/.exec(outcome)?.[1];
+      if (unreadStore === undefined) return outcome;
+      // The key that makes room is the last one that names this content.
+      await removeAllOfOwner(this.#redis, this.#prefix, unreadStore);
+      args.emptied = unreadStore;
+    }
   }
 
   /**

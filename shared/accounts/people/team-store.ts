@@ -10,13 +10,8 @@ import { revisionSchema } from '../redis/revision.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, toStoredFields, createStoredSchema } from '../redis/stored-value.ts';
-import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
-import { removeAllOfOwner } from '../keys/remove-all-of-owner.ts';
-import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
-import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
-const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
 const setMember = new RedisScript(new URL('lua/set-member.lua', import.meta.url));
 
 export const teamRoles = ['owner', 'member'] as const;
@@ -62,7 +57,6 @@ export type Roles = ReadonlyMap<string, TeamRole>;
 /** The teams and their members, in Redis. Every method throws `store_unavailable` while Redis is unavailable. */
 export class TeamStore {
   readonly #redis: Redis;
-  readonly #prefix: string;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<TeamRecord>;
 
@@ -70,7 +64,6 @@ export class TeamStore {
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;
-    this.#prefix = prefix;
     this.#names = names;
     this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
@@ -117,31 +110,6 @@ export class TeamStore {
       ceiling && replaceJson(await callRedis(this.#redis.hget(name, 'ceiling')), ceiling, ceilingNames);
     const args = { ifRevision, fields: toStoredFields({ ...change, limits: storedLimits, ceiling: storedCeiling }) };
     return (await changeTeam.run(this.#redis, { keys: [name], args })) as 'changed' | 'stale' | 'unknown';
-  }
-
-  /**
-   * Deletes a team, its webhooks, its agent sessions and everything that `removeAllOfOwner` covers. Cancels its batches, and revokes its
-   * keys.
-   * @returns how many keys were revoked; undefined if there is no such team
-   */
-  async delete(id: string, now: number): Promise<number | undefined> {
-    const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
-    const names = [team(id), membersOf(id), teams, keysOf(id)];
-    const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
-    const keyIds = await callRedis(this.#redis.zrange(keysOf(id), '0', '-1'));
-    const stores = await Promise.all(keyIds.map((keyId) => callRedis(this.#redis.hget(key(keyId), 'storesAs'))));
-    const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
-    if (revoked === -1) return undefined;
-    for (const store of new Set(stores)) {
-      if (store === null) continue;
-      await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
-      await removeAllOfOwner(this.#redis, this.#prefix, store);
-    }
-    await cancelBatchesOfOwner(this.#redis, this.#prefix, id);
-    await removeAllOfOwner(this.#redis, this.#prefix, id);
-    await removeWebhooksOfOwner(this.#redis, this.#prefix, `team:${id}`);
-    await removeAgentSessionsOfOwner(this.#redis, this.#prefix, `team:${id}`);
-    return Number(revoked);
   }
 
   /**

@@ -139,7 +139,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       command: 'teams delete',
       handle: async ({ actor, params: { id } }) => {
         const team = await find(id, 'team.delete', actor);
-        const revokedKeys = await teams.delete(team.id, Date.now());
+        const revokedKeys = await accounts.deleteTeam(team.id);
         await announce(`team:${team.id}`);
         if (revokedKeys === undefined) throw notFound();
         await auditTeam('team.delete', actor, team, { revokedKeys });

@@ -1,6 +1,7 @@
 -- Stores a new key, if its owner exists. If the new key replaces an old key, the old key is set to expire, and the new key gets every
 -- setting of the old key, including settings that this release does not define. If the owner has the maximum number of keys, the oldest key
--- that is revoked or expired is removed. `is-store-read.lua` is prepended to this script.
+-- that is revoked or expired is removed, once the content that only this key could read is removed. `is-store-read.lua` is prepended to this
+-- script.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)
@@ -14,16 +15,17 @@
 --   createdAt     ms since 1970
 --   isOwned       whether the key has an owner
 --   isRouter      whether the new key is a router key
+--   emptied       id of which the stored content was removed after an earlier run; absent in the first run
 --   oldExpiresAt  when the key to replace expires, ms since 1970; absent when the new key replaces none
 --   maxPerOwner   maximum number of keys of an owner
 --   keyPrefix     start of the names of keys' records
 --   fields        fields of the new key's record; if it replaces a key, only the fields in which the two differ
--- Returns 'created'; `created of <id>` when the last key that could read the content that is stored under that id was removed; 'no owner';
--- 'too many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
+-- Returns 'created'; 'no owner'; 'too many'; 'not usable' when the key to replace is revoked, expired, replaced or unknown; or
+-- `unread <id>`, with nothing created, when the key that makes room is the last one that could read the content that is stored under that
+-- id. That key is then revoked, and the content must be removed before the script is run again.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 
-local unreadStore
 local function isOver(key)
   local revokedAt, expiresAt = unpack(redis.call('HMGET', key, 'revokedAt', 'expiresAt'))
   local expiry = tonumber(expiresAt or '')
@@ -53,8 +55,10 @@ if args.isOwned then
     end
     local storesAs = redis.call('HGET', args.keyPrefix .. removedId, 'storesAs')
     local keyIds = redis.call('ZRANGE', keysOfOwner, 0, -1)
-    if storesAs and not isStoreRead(storesAs, keyIds, removedId, args.keyPrefix, args.createdAt) then
-      unreadStore = storesAs
+    local isRead = not storesAs or isStoreRead(storesAs, keyIds, removedId, args.keyPrefix, args.createdAt)
+    if not isRead and storesAs ~= args.emptied then
+      redis.call('HSETNX', args.keyPrefix .. removedId, 'revokedAt', args.createdAt)
+      return 'unread ' .. storesAs
     end
     redis.call('DEL', args.keyPrefix .. removedId)
     redis.call('ZREM', keysOfOwner, removedId)
@@ -75,4 +79,4 @@ redis.call('ZADD', keys, args.createdAt, args.id)
 if args.isRouter then
   redis.call('SET', routerMarker, args.id, 'NX')
 end
-return unreadStore and ('created of ' .. unreadStore) or 'created'
+return 'created'

@@ -1,29 +1,20 @@
--- Deletes a team and its memberships, and revokes its keys.
+-- Deletes a team without members whose keys are revoked. `forget-keys.lua` is prepended to this script.
 --
 -- KEYS[1]  record of the team (hash)
 -- KEYS[2]  its members (hash: user to role)
 -- KEYS[3]  index of all teams (sorted set)
--- KEYS[4]  index of its keys (sorted set)
+-- KEYS[4]  index of all keys (sorted set)
+-- KEYS[5]  index of the team's keys (sorted set)
+-- KEYS[6]  last uses of keys (hash)
 -- ARGV[1]  JSON:
 --   id
---   now            ms since 1970
---   keyPrefix      start of the names of keys' records
---   teamsOfPrefix  start of the names of people's teams
--- Returns how many keys were revoked, or -1 when there is no such team.
-local team, members, teams, keys = unpack(KEYS)
+--   keyPrefix, keysKeptMs  see `forgetKeys`
+-- Returns 1, or 0 when the team has members or keys that are not revoked.
+local team, members, teams, keys, keysOfTeam, uses = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
-if redis.call('EXISTS', team) == 0 then
-  return -1
+if redis.call('EXISTS', members) == 1 or not forgetKeys(keys, keysOfTeam, uses, args) then
+  return 0
 end
-for _, user in ipairs(redis.call('HKEYS', members)) do
-  redis.call('HDEL', args.teamsOfPrefix .. user, args.id)
-end
-local revoked = 0
-for _, id in ipairs(redis.call('ZRANGE', keys, 0, -1)) do
-  if redis.call('EXISTS', args.keyPrefix .. id) == 1 then
-    revoked = revoked + redis.call('HSETNX', args.keyPrefix .. id, 'revokedAt', args.now)
-  end
-end
-redis.call('DEL', team, members)
+redis.call('DEL', team)
 redis.call('ZREM', teams, args.id)
-return revoked
+return 1

@@ -1,5 +1,6 @@
 -- Removes a person: the record, memberships, sign-in sessions, programs, second factors, MCP account links, the account at an identity
--- provider, and the address. The address can then be used again. The last administrator is not removed.
+-- provider, and the address. The address can then be used again. The last administrator is not removed, nor a person with a key that is not
+-- revoked. `forget-keys.lua` is prepended to this script.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  addresses (hash: address to id)
@@ -13,13 +14,18 @@
 -- KEYS[10] the user's account at a provider (hash)
 -- KEYS[11] the user's second factors (hash)
 -- KEYS[12] the user's MCP account links (hash)
+-- KEYS[13] index of all keys (sorted set)
+-- KEYS[14] index of the user's keys (sorted set)
+-- KEYS[15] last uses of keys (hash)
 -- ARGV[1]  JSON:
 --   id
 --   revokedUntil  the time, in ms since 1970, until which existing access tokens may last
 --   membersOfPrefix, sessionPrefix, programPrefix  starts of names
--- Returns 'deleted', 'last admin' or 'unknown'.
+--   keyPrefix, keysKeptMs  see `forgetKeys`
+-- Returns 'deleted', 'last admin', 'key left' or 'unknown'.
 local user, emails, users, admins, teams, sessions, programs, revoked, externals, external, factor, connections =
   unpack(KEYS)
+local keys, keysOfUser, uses = unpack(KEYS, 13)
 local args = cjson.decode(ARGV[1])
 local email = redis.call('HGET', user, 'email')
 if not email then
@@ -27,6 +33,9 @@ if not email then
 end
 if redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
   return 'last admin'
+end
+if not forgetKeys(keys, keysOfUser, uses, args) then
+  return 'key left'
 end
 if redis.call('HGET', emails, email) == args.id then
   redis.call('HDEL', emails, email)

@@ -81,7 +81,7 @@ describe('the identity of a batch', () => {
     const { accounts, identities } = await start();
     const team = await accounts.teams.create('Research');
     expect(await identities.find(`team:${team.id}`)).toMatchObject({ kind: 'team', ownerId: team.id, class: 'low' });
-    await accounts.teams.delete(team.id, Date.now());
+    await accounts.deleteTeam(team.id);
     identities.clear();
     expect(await identities.find(`team:${team.id}`)).toBeUndefined();
     const granted = { name: 'trainer', models: ['qwen3-8b'], class: 'low' };

@@ -84,6 +84,19 @@ it.each([
   expect(await has(first.id)).toBe(stays);
 });
 
+it('what a key that makes room has stored goes with a later key, if it could not be removed at first', async () => {
+  const first = await issue();
+  await open.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
+  // Redis refuses a step of the removal.
+  const name = `${open.prefix}stored-by-age:${first.id}`;
+  await open.redis.set(name, 'no sorted set');
+  await expect(fill()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await has(first.id)).toBe(true);
+  await open.redis.del(name);
+  await fill();
+  expect(await has(first.id)).toBe(false);
+});
+
 /** Gives the team keys up to the maximum, and one more. */
 async function fill(): Promise<void> {
   const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
