@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client';
-import type {
-  McpAccountLinkStore,
-  NewMcpAccountLink,
-  StoredMcpAccountLink,
+import {
+  refreshMs,
+  type McpAccountLinkStore,
+  type NewMcpAccountLink,
+  type StoredMcpAccountLink,
 } from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -18,6 +19,8 @@ const refreshEarlyMs = 60_000;
 const maxWaitMs = 20_000;
 /** Milliseconds between two reads of the link while another node refreshes it. */
 const readEveryMs = 50;
+/** Milliseconds between two tries to store a refreshed link while Redis is unavailable. */
+const storeEveryMs = 250;
 
 /** Errors of an authorization server that only the person can resolve, by connecting again (RFC 6749, 5.2). */
 const finalErrors = new Set<string>([
@@ -35,6 +38,12 @@ export interface CurrentTokenOptions {
 /** A usable token, or why there is none. */
 export type CurrentToken = { token: string } | 'none' | 'expired';
 
+/** The outcome of a refresh. `stored` resolves when the new link is stored, or cannot be stored any more. */
+interface Refresh {
+  current: CurrentToken | RouterError;
+  stored?: Promise<void>;
+}
+
 /**
  * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon. One node at a time refreshes a link, and the
  * other nodes wait for that node.
@@ -42,7 +51,7 @@ export type CurrentToken = { token: string } | 'none' | 'expired';
 export class CurrentTokens {
   readonly #options: CurrentTokenOptions;
   /** The running refreshes of this node, by person and server. */
-  readonly #refreshing = new Map<string, Promise<CurrentToken>>();
+  readonly #refreshing = new Map<string, Promise<Refresh>>();
 
   constructor(options: CurrentTokenOptions) {
     this.#options = options;
@@ -63,18 +72,22 @@ export class CurrentTokens {
     if (!secrets) return 'expired';
     if (secrets.access !== refusedToken && !expiresSoon(link)) return { token: secrets.access };
     const key = `${person} ${server}`;
-    let running = this.#refreshing.get(key);
-    if (!running) {
-      running = this.#refresh(person, server, secrets.access === refusedToken ? refusedToken : undefined).finally(() =>
-        this.#refreshing.delete(key),
-      );
-      this.#refreshing.set(key, running);
+    let refresh = this.#refreshing.get(key);
+    if (!refresh) {
+      refresh = this.#refresh(person, server, secrets.access === refusedToken ? refusedToken : undefined);
+      this.#refreshing.set(key, refresh);
+      refresh
+        .then(({ stored }) => stored)
+        .catch(() => undefined)
+        .finally(() => this.#refreshing.delete(key));
     }
-    return running;
+    const { current } = await refresh;
+    if (current instanceof RouterError) throw current;
+    return current;
   }
 
   /** Refreshes an MCP account link, or waits for the node that refreshes it. */
-  async #refresh(person: string, server: string, refusedToken: string | undefined): Promise<CurrentToken> {
+  async #refresh(person: string, server: string, refusedToken: string | undefined): Promise<Refresh> {
     const { store } = this.#options;
     for (const endsAt = performance.now() + maxWaitMs; performance.now() < endsAt; await sleep(readEveryMs)) {
       const holder = await store.beginRefresh(person, server);
@@ -82,18 +95,12 @@ export class CurrentTokens {
       const link = await store.find(person, server);
       const secrets = link && this.#openSecrets(person, server, link);
       const isFresh = secrets && secrets.access !== refusedToken && !expiresSoon(link);
-      if (holder === undefined) {
-        if (!link) return 'none';
-        if (!secrets) return 'expired';
-        if (isFresh) return { token: secrets.access };
-        continue;
-      }
       if (!link || !secrets || isFresh) {
-        if (link) await store.endRefresh(person, server, link, holder, undefined);
-        if (isFresh) return { token: secrets.access };
-        return link ? 'expired' : 'none';
+        if (holder !== undefined) await store.endRefresh(person, server, holder);
+        if (isFresh) return { current: { token: secrets.access } };
+        return { current: link ? 'expired' : 'none' };
       }
-      return this.#refreshAsHolder({ person, server, refusedToken }, link, secrets, holder);
+      if (holder !== undefined) return this.#refreshAsHolder({ person, server, refusedToken }, link, secrets, holder);
     }
     throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
   }
@@ -103,32 +110,55 @@ export class CurrentTokens {
     link: StoredMcpAccountLink,
     { grantor, access, refresh }: McpAccountLinkSecrets,
     holder: string,
-  ): Promise<CurrentToken> {
+  ): Promise<Refresh> {
     const { store, fetch, log } = this.#options;
     const { url, connectedAt, refreshedAt, expiresAt = Infinity } = link;
     const expiredLink: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
     const isUsable = access !== refusedToken && expiresAt > Date.now();
-    let next: NewMcpAccountLink | undefined;
-    let result: CurrentToken | RouterError = isUsable ? { token: access } : 'expired';
+    let newLink: NewMcpAccountLink | undefined;
+    let current: Refresh['current'] = isUsable ? { token: access } : 'expired';
     try {
       if (refresh !== undefined) {
         const tokens = await refreshGrant(grantor, refresh, fetch);
-        next = toMcpAccountLink(tokens, { url, connectedAt }, grantor);
-        result = { token: tokens.access_token };
-      } else if (!isUsable) next = expiredLink;
+        newLink = toMcpAccountLink(tokens, { url, connectedAt }, grantor);
+        const stored = this.#storeRefreshed(person, server, holder, { oldLink: link, newLink });
+        return { current: { token: tokens.access_token }, stored };
+      }
+      if (!isUsable) newLink = expiredLink;
     } catch (error) {
       log.info({ server, reason: describeError(error) }, 'a connection to an MCP server could not be refreshed');
       if (error instanceof OAuthError && finalErrors.has(error.code)) {
-        next = expiredLink;
-        result = 'expired';
+        newLink = expiredLink;
+        current = 'expired';
       } else if (!isUsable) {
         const message = `The authorization server of the MCP server '${server}' does not refresh the connection now.`;
-        result = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
+        current = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
       }
     }
-    await store.endRefresh(person, server, link, holder, next);
-    if (result instanceof RouterError) throw result;
-    return result;
+    await store.endRefresh(person, server, holder, newLink && { oldLink: link, newLink });
+    return { current };
+  }
+
+  /**
+   * Stores a refreshed link. While Redis is unavailable, tries again for as long as no other node refreshes the link, because the
+   * authorization server may accept only the new refresh token.
+   */
+  async #storeRefreshed(
+    person: string,
+    server: string,
+    holder: string,
+    replacement: { oldLink: StoredMcpAccountLink; newLink: NewMcpAccountLink },
+  ): Promise<void> {
+    for (const endsAt = performance.now() + refreshMs; ; await sleep(storeEveryMs)) {
+      try {
+        await this.#options.store.endRefresh(person, server, holder, replacement);
+        return;
+      } catch (error) {
+        if (performance.now() < endsAt) continue;
+        this.#options.log.warn({ err: error, server }, 'a refreshed connection to an MCP server could not be stored');
+        return;
+      }
+    }
   }
 
   #openSecrets(person: string, server: string, link: StoredMcpAccountLink): McpAccountLinkSecrets | undefined {

@@ -19,8 +19,8 @@ const connectMs = 600_000;
 /** Maximum of tries to connect that a person may begin in `connectMs`. */
 const maxAttempts = 20;
 
-/** Milliseconds after which the lock of a refresh expires. No refresh takes that long. */
-const refreshMs = 60_000;
+/** Milliseconds after which the lock of a refresh expires. No refresh takes that long while Redis answers. */
+export const refreshMs = 60_000;
 
 const storedLinkSchema = createStoredSchema(
   z.object({
@@ -113,19 +113,19 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param newLink the new link; undefined if the outcome of the refresh is unknown. It is not stored if the old link was replaced or
-   * removed meanwhile.
+   * @param replacement the old link and the new link; undefined if the link stays as it is. The new link is not stored if the old link was
+   * replaced or removed meanwhile.
    */
   async endRefresh(
     person: string,
     server: string,
-    { version }: StoredMcpAccountLink,
     holder: string,
-    newLink: NewMcpAccountLink | undefined,
+    replacement?: { oldLink: StoredMcpAccountLink; newLink: NewMcpAccountLink },
   ): Promise<void> {
     const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
-    const args = { server, version, holder, hasNewLink: newLink !== undefined };
-    await endRefresh.run(this.#redis, { keys, args, texts: [newLink ? this.#toText(person, server, newLink) : ''] });
+    const args = { server, holder, version: replacement?.oldLink.version };
+    const texts = replacement && [this.#toText(person, server, replacement.newLink)];
+    await endRefresh.run(this.#redis, { keys, args, ...(texts && { texts }) });
   }
 
   /**

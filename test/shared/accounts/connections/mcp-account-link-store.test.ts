@@ -25,9 +25,9 @@ it('an MCP account link is refreshed by one process at a time, and keeps the res
   const holder = (await begin()) ?? '';
   expect(await begin()).toBeUndefined();
   // A process that did not begin the refresh cannot end it for others.
-  await store.endRefresh(person, 'notes', before, 'somebody else', undefined);
+  await store.endRefresh(person, 'notes', 'somebody else');
   expect(await begin()).toBeUndefined();
-  await store.endRefresh(person, 'notes', before, holder, connection('second'));
+  await store.endRefresh(person, 'notes', holder, { oldLink: before, newLink: connection('second') });
   expect(await secrets()).toEqual({ token: 'second' });
   expect(await begin()).toBeDefined();
 });
@@ -37,12 +37,12 @@ it('an MCP account link that is removed or replaced during its refresh does not 
   const before = await find();
   const holder = (await begin()) ?? '';
   await store.keep(person, 'notes', connection('of another account'));
-  await store.endRefresh(person, 'notes', before, holder, connection('second'));
+  await store.endRefresh(person, 'notes', holder, { oldLink: before, newLink: connection('second') });
   const after = await find();
   expect(await secrets()).toEqual({ token: 'of another account' });
   const again = (await begin()) ?? '';
   expect(await store.remove(person, 'notes')).toBe(true);
-  await store.endRefresh(person, 'notes', after, again, connection('third'));
+  await store.endRefresh(person, 'notes', again, { oldLink: after, newLink: connection('third') });
   expect(await store.find(person, 'notes')).toBeUndefined();
 });
 
