@@ -1,6 +1,6 @@
 -- Subtracts a try to sign in from the counts of its subjects. A successful try also removes all tries of the first subject.
 --
--- KEYS     tries of each subject (hash: count, strikes, until)
+-- KEYS     tries of each subject (hash: count, countedUntil, strikes, until)
 -- ARGV[1]  JSON:
 --   succeeded  true after a successful try, false if the try could not be checked
 if cjson.decode(ARGV[1]).succeeded then

@@ -1,7 +1,7 @@
 -- Counts a try to sign in for several subjects. If a subject has the maximum of tries already, the try is not counted, and tries of this
 -- subject are refused for a while. Each further refusal of the subject lasts twice as long.
 --
--- KEYS     for each subject: its tries (hash: count, strikes, until). The last key: the number of refusals that began this hour (string).
+-- KEYS     for each subject: its tries (hash: count, countedUntil, strikes, until). The last key: the number of refusals that began this hour (string).
 -- ARGV[1]  JSON:
 --   now         ms since 1970
 --   maxTries    maximum of tries of each subject in a window, a list
@@ -12,6 +12,15 @@
 local args = cjson.decode(ARGV[1])
 local refusals = KEYS[#KEYS]
 local waitMs = 0
+
+-- Returns the tries of a subject in the current window. The tries of an earlier window do not count.
+local function countOf(attempts)
+  local count, countedUntil = unpack(redis.call('HMGET', attempts, 'count', 'countedUntil'))
+  -- An earlier release stores no end of the window.
+  local isOver = countedUntil and tonumber(countedUntil) <= args.now
+  return isOver and 0 or tonumber(count or 0)
+end
+
 for at = 1, #args.maxTries do
   local refusedUntil = tonumber(redis.call('HGET', KEYS[at], 'until') or 0)
   waitMs = math.max(waitMs, refusedUntil - args.now)
@@ -21,7 +30,7 @@ if waitMs > 0 then
 end
 for at, max in ipairs(args.maxTries) do
   local attempts = KEYS[at]
-  if tonumber(redis.call('HGET', attempts, 'count') or 0) >= max then
+  if countOf(attempts) >= max then
     local strikes = redis.call('HINCRBY', attempts, 'strikes', 1)
     local durationMs = math.min(args.maxWaitMs, args.windowMs * 2 ^ (strikes - 1))
     redis.call('HSET', attempts, 'count', 0, 'until', args.now + durationMs)
@@ -37,9 +46,13 @@ if waitMs > 0 then
   return { waitMs, begunThisHour <= args.maxAudited and 1 or 0 }
 end
 for at = 1, #args.maxTries do
-  redis.call('HINCRBY', KEYS[at], 'count', 1)
-  if redis.call('PTTL', KEYS[at]) < 0 then
-    redis.call('PEXPIRE', KEYS[at], args.windowMs)
+  local count = countOf(KEYS[at])
+  redis.call('HSET', KEYS[at], 'count', count + 1)
+  if count == 0 then
+    redis.call('HSET', KEYS[at], 'countedUntil', args.now + args.windowMs)
+    if redis.call('PTTL', KEYS[at]) < args.windowMs then
+      redis.call('PEXPIRE', KEYS[at], args.windowMs)
+    end
   end
 end
 return { 0, 0 }

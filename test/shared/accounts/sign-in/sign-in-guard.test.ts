@@ -32,6 +32,15 @@ describe('SignInGuard', () => {
     }
   });
 
+  it('counts only the tries of the last 15 minutes, also after a refusal', async () => {
+    expect(await useUp()).toEqual({ allowed: 10, minutes: 15 });
+    passTime(15 * minute);
+    for (let n = 0; n < 5; n += 1) expect(await take()).toMatchObject({ waitMs: 0 });
+    passTime(15 * minute);
+    // The second refusal is longer all the same.
+    expect(await useUp()).toEqual({ allowed: 10, minutes: 30 });
+  });
+
   it('reports once that a refusal begins', async () => {
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => take()));
     expect(outcomes.filter(({ waitMs }) => waitMs === 0)).toHaveLength(10);
