@@ -12,6 +12,7 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { generateRecoveryCode, readRecoveryCode, computeRecoveryField, formatRecoveryCode } from './recovery-codes.ts';
 
 const notePasskeyUse = new RedisScript(new URL('lua/note-passkey-use.lua', import.meta.url));
+const removeFactor = new RedisScript(new URL('lua/remove-factor.lua', import.meta.url));
 const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', import.meta.url));
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
@@ -161,9 +162,7 @@ export class SecondFactorStore {
    * @returns false if there is no such factor
    */
   async remove(userId: string, factor: 'totp' | `passkey:${string}`): Promise<boolean> {
-    const removed = await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), factor));
-    if (!(await this.has(userId))) await this.reset(userId);
-    return removed === 1;
+    return (await removeFactor.run(this.#redis, { keys: [this.#names.secondFactor(userId)], args: { factor } })) === 1;
   }
 
   /** Removes all second factors of a person, and the recovery codes. */

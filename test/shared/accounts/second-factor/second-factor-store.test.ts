@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
@@ -47,6 +48,23 @@ it('a code of an app that was removed meanwhile counts for nothing, and leaves n
   expect(await store.useCode(userId, 3)).toBe(false);
   expect(await names()).toEqual([]);
 });
+
+it('a passkey that is stored while the last factor is removed stays', async () => {
+  const { store, names } = await openStore();
+  for (let round = 0; round < 20; round += 1) {
+    await store.storeTotp(userId, secret);
+    await store.makeRecoveryCodes(userId);
+    await Promise.all([store.remove(userId, 'totp'), later(round % 4, () => store.storePasskey(userId, passkey))]);
+    expect(await names()).toContain(`passkey:${passkey.id}`);
+    await store.reset(userId);
+  }
+});
+
+/** Calls a function after some turns of the event loop. */
+async function later<T>(turns: number, act: () => Promise<T>): Promise<T> {
+  for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+  return act();
+}
 
 it('recovery codes replace the earlier ones, and leave factors alone', async () => {
   const { store, names } = await openStore();
