@@ -25,12 +25,6 @@ import {
 
 const entrySchema = createStoredSchema(usageRecordSchema);
 
-/**
- * Sessions that every page after the first reads in addition to its limit. Such a page begins at the time of the previous page's last
- * session, to the millisecond. It reads the sessions of this millisecond again, and skips the sessions that were returned already.
- */
-const extraSessions = 20;
-
 const sessionsPerCall = 50;
 
 /** A position in the list of sessions: the time of the last turn, in ms since 1970, and the session's id. */
@@ -159,6 +153,8 @@ export class AgentSessionReader {
     parseId: (member: string) => string,
   ): Promise<SessionPlace[]> {
     const oldest = Date.now() - this.#keptMs;
+    // A page after the first begins at the millisecond of the previous page's last session, and reads all sessions of this millisecond again.
+    const sameTimeCount = after === undefined ? 0 : await callRedis(this.#redis.zcount(name, after.at, after.at));
     const reply = await callRedis(
       this.#redis.zrevrangebyscore(
         name,
@@ -167,7 +163,7 @@ export class AgentSessionReader {
         'WITHSCORES',
         'LIMIT',
         0,
-        limit + (after === undefined ? 0 : extraSessions),
+        limit + sameTimeCount,
       ),
     );
     const places: SessionPlace[] = [];

@@ -146,6 +146,13 @@ describe('sessions', () => {
     expect(names.toSorted()).toEqual(['s0', 's1', 's2', 's3', 's4', 'twin']);
   });
 
+  it('are all listed, even if many had their last turn in the same millisecond', async () => {
+    const { write, reader } = await open();
+    await write(...Array.from({ length: 30 }, (_, index) => turn({ session: `s${index}` }, { at: now })));
+    const pages = await allPages((after?: SessionPlace) => reader.list(ada, undefined, 4, after));
+    expect(new Set(pages.flatMap(({ sessions }) => sessions.map(({ name }) => name))).size).toBe(30);
+  });
+
   it('of one owner are bounded: the ones used longest ago go first, with everything that is stored about them', async () => {
     const { redis, write, reader, names } = await open();
     await write(turn({ session: 'old' }), turn({ session: 'of-team' }, ofTeam));
