@@ -68,6 +68,8 @@ export class UsageLedger {
   #batchesToRepeat: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
+  /** Whether requests were dropped since the last write. */
+  #isDropping = false;
 
   /** @param prefix start of all names in Redis; `usage:…` follows in the names of the ledger, see `lua/write.lua` */
   constructor(redis: Redis, prefix: string, log: Logger, bounds: UsageLedgerBounds) {
@@ -91,7 +93,8 @@ export class UsageLedger {
   /** Adds a finished request, which is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
-      if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');
+      if (!this.#isDropping) this.#log.error('Redis is away for too long: use is not written down any more');
+      this.#isDropping = true;
       this.#dropped += 1;
       return;
     }
@@ -147,6 +150,7 @@ export class UsageLedger {
         const batch = this.#currentBatch;
         await write.run(this.#redis, this.#toInput(batch));
         this.#currentBatch = undefined;
+        this.#isDropping = false;
         this.#writtenBatches.push({ batch, at: performance.now() });
         this.#trimWritten();
       }

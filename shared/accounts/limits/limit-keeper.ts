@@ -89,8 +89,8 @@ export class LimitKeeper {
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
-  /** Whether use was ever lost, because too many requests were uncommitted. */
-  #hasLost = false;
+  /** Whether use was lost since the last commit, because too many requests were uncommitted. */
+  #isLosingUse = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
     this.#redis = redis;
@@ -240,8 +240,8 @@ export class LimitKeeper {
 
   #commit(id: string, spent: Amount): void {
     if (this.#uncommitted.size >= maxUncommitted) {
-      if (!this.#hasLost) this.#log.error('Redis is away for too long: use is not counted against limits any more');
-      this.#hasLost = true;
+      if (!this.#isLosingUse) this.#log.error('Redis is away for too long: use is not counted against limits any more');
+      this.#isLosingUse = true;
       return;
     }
     this.#uncommitted.set(id, toScriptAmount(spent));
@@ -254,6 +254,7 @@ export class LimitKeeper {
   async #tryCommit(id: string, { tokens, cost }: Amount): Promise<void> {
     await this.#run('commit', { id, tokens, cost });
     this.#uncommitted.delete(id);
+    this.#isLosingUse = false;
   }
 
   async #retryCommits(): Promise<void> {

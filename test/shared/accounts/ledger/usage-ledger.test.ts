@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { ReportQuery } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
@@ -169,6 +171,22 @@ it('single requests can all be read between two times', async () => {
   expect(read).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 100));
 });
 
+it('an export of a past day does not read the requests of later days', async () => {
+  const { reader, redis, prefix } = await open();
+  const from = Date.now() - 10 * day;
+  const steps = redis.multi();
+  for (let entry = 0; entry < 5_000; entry += 1) {
+    const at = from + Math.floor(entry / 500) * day;
+    steps.xadd(`${prefix}usage:requests`, `${at}-${entry + 1}`, 'r', JSON.stringify(record({ at })));
+  }
+  await steps.exec();
+  const read = vi.spyOn(redis, 'xrange');
+  let count = 0;
+  for await (const { at } of reader.export(admin, {}, from, from + 1)) if (at === from) count += 1;
+  expect(count).toBe(500);
+  expect(read.mock.calls.length).toBeLessThan(4);
+});
+
 it('the ledger counts a batch once even if the reply was lost', async () => {
   const { proxy, behind, direct } = await openThroughProxy();
   const { ledger } = await open({}, behind);
@@ -224,4 +242,18 @@ it('the ledger waits for Redis to come back, and counts what is too much', async
   proxy.resume();
   await until(async () => (await reader.readReport(byKey)).totals.requests === 2_001 - dropped);
   expect(dropped).toBeLessThanOrEqual(1_300);
+});
+
+it('the ledger logs once for each outage that it drops requests', async () => {
+  const { redis, prefix } = await openKeyStore();
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 10, requestsKeptMs: day, maxWaiting: 1 });
+  for (const outages of [1, 2]) {
+    for (const each of some(3)) ledger.add(each);
+    expect(lines).toHaveLength(outages);
+    await until(() => ledger.backlog === 0);
+  }
+  expect(ledger.dropped).toBe(4);
+  await ledger.close();
 });
