@@ -28,7 +28,7 @@ export class NameLock {
   }
 
   /**
-   * Acquires the lock of a name, runs `work`, and releases the lock.
+   * Acquires the lock of a name, runs `work`, and releases the lock. Returns or throws what `work` does.
    * @throws RouterError `overloaded` if other callers have the lock for five seconds; `store_unavailable`
    */
   async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -47,7 +47,8 @@ export class NameLock {
     try {
       return await work();
     } finally {
-      await endLock.run(this.#redis, { keys: [lock], args: { mark } });
+      // A lock that cannot be released expires. The outcome of the work is what matters to the caller.
+      await endLock.run(this.#redis, { keys: [lock], args: { mark } }).catch(() => undefined);
     }
   }
 }
