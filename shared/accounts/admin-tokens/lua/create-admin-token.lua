@@ -1,4 +1,5 @@
--- Stores a new admin token, unless its owner has too many tokens. Removes expired tokens from the lists first.
+-- Stores a new admin token, unless its owner has too many tokens. First removes the owner's expired tokens from the lists, and from the list
+-- of all tokens those among a hundred tokens at random, so that this list has about one expired token in a hundred.
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)
@@ -23,13 +24,16 @@ end
 if args.isMadeWithToken and redis.call('EXISTS', maker) == 0 then
   return 'no maker'
 end
-for _, set in ipairs({ all, ofOwner }) do
-  for _, id in ipairs(redis.call('ZRANGE', set, 0, -1)) do
+local function removeExpired(ids)
+  for _, id in ipairs(ids) do
     if redis.call('EXISTS', args.tokenPrefix .. id) == 0 then
-      redis.call('ZREM', set, id)
+      redis.call('ZREM', all, id)
+      redis.call('ZREM', ofOwner, id)
     end
   end
 end
+removeExpired(redis.call('ZRANGE', ofOwner, 0, -1))
+removeExpired(redis.call('ZRANDMEMBER', all, 100))
 if redis.call('ZCARD', ofOwner) >= args.maxPerOwner then
   return 'too many'
 end
