@@ -138,12 +138,12 @@ export class BackgroundResponses {
    */
   async readObject({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     const [final, queued] = await callRedis(this.#redis.hmget(this.#toTextsName(id), 'final', 'queued'));
-    return this.#unsealJson(owner, final ?? queued);
+    return this.#unsealJson(owner, id, final ?? queued);
   }
 
   /** Returns what a run needs to make a response; undefined once the response is over. */
   async readRequest({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    return this.#unsealJson(owner, await callRedis(this.#redis.hget(this.#toTextsName(id), 'request')));
+    return this.#unsealJson(owner, id, await callRedis(this.#redis.hget(this.#toTextsName(id), 'request')));
   }
 
   countAllOpen(): Promise<number> {
@@ -194,11 +194,11 @@ export class BackgroundResponses {
     return `${this.#prefix}background-texts:${id}`;
   }
 
-  #unsealJson(owner: string, sealed: string | null | undefined): JsonObject | undefined {
+  #unsealJson(owner: string, id: string, sealed: string | null | undefined): JsonObject | undefined {
     if (sealed === undefined || sealed === null) return undefined;
     const text = this.#getSealer(owner).unseal(sealed);
     if (text === undefined)
-      this.#dependencies.report('a background response', 'it is sealed with a secret that is not set');
+      this.#dependencies.report(`background response ${id}`, 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   }
 

@@ -175,6 +175,6 @@ function createTooManyBatchesError({ maxOpen }: BatchesBounds): RouterError {
 /** Removes the description of a pause from a batch, if the pause is over. */
 function dropOldPause(batch: BatchRecord): BatchRecord {
   if (isPaused(batch)) return batch;
-  const { pausedUntil: _, pausedFor: __, ...rest } = batch;
+  const { pausedUntil: _, pausedFor: __, blockedUntil: ___, lacksWorker: ____, ...rest } = batch;
   return rest;
 }

@@ -26,8 +26,8 @@ export class KeyUseRecorder {
     const now = Date.now();
     const minute = now - (now % minuteMs);
     if (this.#lastMinutes.get(keyId) === minute) return;
-    this.#lastMinutes.set(keyId, minute);
     if (this.#unwrittenUses.size >= maxKeys) return;
+    this.#lastMinutes.set(keyId, minute);
     this.#unwrittenUses.set(keyId, minute);
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }

@@ -133,7 +133,7 @@ export class StoredResponses {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
     const content = await this.#ownerQueue.run(owner, () => callRedis(this.#redis.get(name)));
-    return content === null ? undefined : this.#open(this.#getSealer(owner), content);
+    return content === null ? undefined : this.#open(this.#getSealer(owner), content, `stored response ${id}`);
   }
 
   /** Returns a response and the responses that it continues, oldest first. */
@@ -142,7 +142,7 @@ export class StoredResponses {
     const reply = await this.#run(readChain, owner, { id, maxLinks });
     if (reply.outcome !== 'found') return toFailure(reply);
     const sealer = this.#getSealer(owner);
-    const opened = reply.rest.map((content) => this.#open(sealer, content));
+    const opened = reply.rest.map((content) => this.#open(sealer, content, `stored response ${id}, or one before it`));
     const responses = opened.filter((response) => response !== undefined);
     // A response that cannot be opened breaks the history.
     return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
@@ -157,7 +157,8 @@ export class StoredResponses {
     if (reply.outcome !== 'found') return toFailure(reply);
     const [positions = '', ...contents] = reply.rest;
     const sealer = this.#getSealer(owner);
-    const itemsByResponse = contents.map((content) => listItemsById(this.#open(sealer, content)));
+    const name = `stored response with one of the items ${ids.join(', ')}`;
+    const itemsByResponse = contents.map((content) => listItemsById(this.#open(sealer, content, name)));
     const items = new Map<string, JsonObject>();
     for (const [index, position] of positions.split(',').entries()) {
       const id = ids[index] ?? '';
@@ -194,9 +195,10 @@ export class StoredResponses {
     return { outcome, rest };
   }
 
-  #open({ unseal }: Sealer, content: string): StoredResponse | undefined {
+  /** @param name name of the response in a report that it cannot be unsealed */
+  #open({ unseal }: Sealer, content: string, name: string): StoredResponse | undefined {
     const text = unseal(content);
-    if (text === undefined) this.#report('a stored response', 'it is sealed with a secret that is not set');
+    if (text === undefined) this.#report(name, 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as StoredResponse);
   }
 

@@ -256,12 +256,19 @@ it('a pause is stored and removed while its batch is unfinished, and creates no 
 it('a pause is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
   const { work, batches } = await running(1);
   const shown = async (until: number) => {
-    await work.setPause('batch_1', { until, reason: 'a budget', pausesAllLines: true });
+    await work.setPause('batch_1', { until, reason: 'a budget', pausesAllLines: true, lacksWorker: true });
     const listed = (await batches.list('ada', 'openai', { limit: 1 }))?.batches ?? [];
-    return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
+    return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => [
+      found?.pausedFor,
+      found?.blockedUntil,
+      found?.lacksWorker,
+    ]);
   };
-  expect(await shown(Date.now() - 30_000)).toEqual(['a budget', 'a budget']);
-  expect(await shown(Date.now() - 61_000)).toEqual([undefined, undefined]);
+  const until = Date.now() - 30_000;
+  const current = ['a budget', until, true];
+  expect(await shown(until)).toEqual([current, current]);
+  const none = [undefined, undefined, undefined];
+  expect(await shown(Date.now() - 61_000)).toEqual([none, none]);
 });
 
 it('a batch is found, listed and cancelled only by its owner, and removed only when it is over', async () => {

@@ -40,6 +40,10 @@ it('KeyUseRecorder writes ten thousand keys at once at most', async () => {
   for (let n = 0; n < 10_001; n += 1) recorder.note(`k${n}`);
   await recorder.close();
   expect(Object.keys(written[0] ?? {})).toHaveLength(10_000);
+  // The key that had no room is written at its next use, even within the same minute.
+  recorder.note('k10000');
+  await recorder.close();
+  expect(written[1]).toEqual({ k10000: 600_000_000 });
 });
 
 it('KeyUseRecorder goes on when the store is away', async () => {

@@ -78,7 +78,11 @@ it('stored responses cannot be opened with another secret, which is reported wit
   const other = openStore({}, [randomBytes(32)]);
   expect(await other.find('ada', 'resp_1')).toBeUndefined();
   expect(await other.readHistory('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
-  expect(open.unreadable[0]).toBe('a stored response: it is sealed with a secret that is not set');
+  const reason = 'it is sealed with a secret that is not set';
+  expect(open.unreadable).toEqual([
+    `stored response resp_1: ${reason}`,
+    `stored response resp_1, or one before it: ${reason}`,
+  ]);
 });
 
 it('stored responses answer `store_unavailable` while the secret is not known', async () => {
