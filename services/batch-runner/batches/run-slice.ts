@@ -52,8 +52,8 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
   const slice = await batches.readSlice(id, number);
   const formats = findBatchFormats(batch, parts.formats);
+  if (!slice || !formats) throw createStoreUnavailableError(`slice ${number} of ${id} cannot be read`);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
-  if (!slice || !formats || !sealer) throw createStoreUnavailableError(`slice ${number} of ${id} cannot be read`);
   const delayMs = findStopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
   if (delayMs !== undefined) throw new RunLaterError(delayMs);
   const runningSlice = { batch, formats, number, slice, sealer };

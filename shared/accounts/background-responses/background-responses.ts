@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -97,7 +96,7 @@ export class BackgroundResponses {
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
     const { maxOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#dependencies.bounds;
-    const sealer = this.#getSealer(owner);
+    const sealer = this.#dependencies.keys.storeSealer(owner);
     const sealed = await Promise.all([
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.request))]),
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.queued))]),
@@ -157,7 +156,7 @@ export class BackgroundResponses {
     const reply = await readEvents.run(this.#redis, { args });
     const [state, opening, begun, next, areGone, ...sealed] = Array.isArray(reply) ? (reply as unknown[]) : [];
     if (typeof state !== 'string') return undefined;
-    const { unseal } = this.#getSealer(owner);
+    const { unseal } = this.#dependencies.keys.storeSealer(owner);
     const events = sealed.map((text) => unseal(String(text)) ?? throwUnreadableEvents(id));
     const isCancelled = state === 'cancelled';
     const status = { isOver: state !== 'queued' && state !== 'in_progress', isCancelled, areGone: areGone === 1 };
@@ -171,7 +170,7 @@ export class BackgroundResponses {
    * @returns whether the response was unfinished
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
-    const sealed = await this.#getSealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
+    const sealed = await this.#dependencies.keys.storeSealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
     const args = {
       prefix: this.#prefix,
       id,
@@ -196,16 +195,10 @@ export class BackgroundResponses {
 
   #unsealJson(owner: string, id: string, sealed: string | null | undefined): JsonObject | undefined {
     if (sealed === undefined || sealed === null) return undefined;
-    const text = this.#getSealer(owner).unseal(sealed);
+    const text = this.#dependencies.keys.storeSealer(owner).unseal(sealed);
     if (text === undefined)
       this.#dependencies.report(`background response ${id}`, 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
-  }
-
-  #getSealer(owner: string): Sealer {
-    const sealer = this.#dependencies.keys.storeSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }
 

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
 import { keepStoredScripts, type StorableResponse } from '../stored-responses/stored-responses.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
 import type { BackgroundResponsesDependencies } from './background-responses.ts';
 
@@ -102,7 +101,7 @@ export class ResponseWork {
     { id, owner }: BackgroundRecord,
     includesRequest: boolean,
   ): Promise<{ request: JsonObject | undefined; queued: JsonObject } | undefined> {
-    const { unseal } = this.sealerOf(owner);
+    const { unseal } = this.#dependencies.keys.storeSealer(owner);
     const names = includesRequest ? ['queued', 'request'] : ['queued'];
     const sealed = await callRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, ...names));
     const texts = sealed.map((text) => (text === null ? undefined : unseal(text)));
@@ -123,7 +122,9 @@ export class ResponseWork {
     // The id is random. A failover of Redis may lose the last change of a counter, and two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
-    const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
+    const next = Number(
+      await begin.run(this.#redis, { args, texts: [this.#dependencies.keys.storeSealer(owner).seal(opening.events)] }),
+    );
     return next === -1 ? undefined : { runId, next };
   }
 
@@ -139,7 +140,7 @@ export class ResponseWork {
     const { ownerBytes, totalBytes } = this.#dependencies.bounds;
     const bounds = { maxBytes: maxEventBytes, ownerBytes, totalBytes };
     const args = { prefix: this.#prefix, id, attempt: runId, from, last, ...bounds };
-    const sealed = await this.sealerOf(owner).sealBytes([Buffer.from(events)]);
+    const sealed = await this.#dependencies.keys.storeSealer(owner).sealBytes([Buffer.from(events)]);
     return (await append.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 
@@ -154,7 +155,7 @@ export class ResponseWork {
     result: ResponseEnd,
   ): Promise<'ended' | 'over' | 'too large'> {
     const { state, events, from, last, final, storedResponse, ledger } = result;
-    const sealer = this.sealerOf(owner);
+    const sealer = this.#dependencies.keys.storeSealer(owner);
     const seal = (text: string): Promise<string> => sealer.sealBytes([Buffer.from(text)]);
     const texts = [
       await seal(events),
@@ -201,15 +202,5 @@ export class ResponseWork {
     let expiredCount = 1;
     while (expiredCount > 0)
       expiredCount = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
-  }
-
-  /**
-   * Returns the sealer for texts of an owner.
-   * @throws RouterError `store_unavailable` while the secret of the cluster is not known
-   */
-  sealerOf(owner: string): Sealer {
-    const sealer = this.#dependencies.keys.storeSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }

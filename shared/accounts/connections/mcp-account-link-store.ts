@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { Sealer } from '#shared/core/seal.ts';
 import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll, createStoreUnavailableError } from '../redis/call-redis.ts';
+import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
@@ -164,18 +163,12 @@ export class McpAccountLinkStore {
   }
 
   #seal(person: string, purpose: string, secrets: object): string {
-    return this.#getSealer(person).seal(JSON.stringify({ what: purpose, secrets }));
+    return this.#keys.mcpAccountLinkSealer(person).seal(JSON.stringify({ what: purpose, secrets }));
   }
 
   #unseal(person: string, purpose: string, sealed: string): unknown {
-    const text = this.#getSealer(person).unseal(sealed);
+    const text = this.#keys.mcpAccountLinkSealer(person).unseal(sealed);
     const opened = text === undefined ? undefined : (JSON.parse(text) as { what: string; secrets: unknown });
     return opened?.what === purpose ? opened.secrets : undefined;
-  }
-
-  #getSealer(person: string): Sealer {
-    const sealer = this.#keys.mcpAccountLinkSealer(person);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }

@@ -151,7 +151,7 @@ export class IdempotentAnswers {
       ...bounds,
       wasAway: this.#wasRecentlyAway,
     };
-    const texts = [this.#getSealer(owner).seal(JSON.stringify(facts))];
+    const texts = [this.#keys.storeSealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     switch (outcome) {
@@ -164,7 +164,7 @@ export class IdempotentAnswers {
           outcome,
           execution,
           isOver: state === 'over',
-          facts: unsealJson(this.#getSealer(owner), sealed) as RequestFacts,
+          facts: unsealJson(this.#keys.storeSealer(owner), sealed) as RequestFacts,
           repetitions: Number(repetitions),
         };
       }
@@ -229,7 +229,7 @@ export class IdempotentAnswers {
       : [];
     if (state === undefined) return undefined;
     // The sealer is derived once for all texts, because deriving it takes as long as opening a sealed text.
-    const sealer = this.#getSealer(execution.owner);
+    const sealer = this.#keys.storeSealer(execution.owner);
     const openJson = (sealed = ''): unknown => (sealed === '' ? undefined : unsealJson(sealer, sealed));
     return {
       state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : toAnswerEnd(kind),
@@ -258,17 +258,11 @@ export class IdempotentAnswers {
 
   async #toScriptInput(execution: ExecutionRef, { from, last, bytes, head, facts }: AnswerEntry) {
     const { answerBytes, ownerBytes, totalBytes } = this.#bounds;
-    const sealer = this.#getSealer(execution.owner);
+    const sealer = this.#keys.storeSealer(execution.owner);
     const sealJson = (value: object | undefined): string =>
       value === undefined ? '' : sealer.seal(JSON.stringify(value));
     const texts = [bytes === undefined ? '' : await sealer.sealBytes([bytes]), sealJson(head), sealJson(facts)];
     return { args: { prefix: this.#prefix, ...execution, from, last, answerBytes, ownerBytes, totalBytes }, texts };
-  }
-
-  #getSealer(owner: string): Sealer {
-    const sealer = this.#keys.storeSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { mapInPages } from '../redis/map-in-pages.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -76,10 +75,10 @@ export class Recordings {
    * @param owner the owner of the recording, see `findStoreOwner`
    */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
-    const sealer = this.#getSealer(owner);
-    const { id, key, session } = facts;
+    const sealer = this.#keys.recordingSealer(owner);
+    const { id, key } = facts;
     const party = toRecordingParty(facts);
-    const args = { prefix: this.#prefix, owner, id, party, key: key.id, session, ...this.#bounds };
+    const args = { prefix: this.#prefix, owner, id, party, key: key.id, ...this.#bounds };
     const texts = [
       sealer.seal(JSON.stringify(facts)),
       await sealer.sealBytes([request]),
@@ -100,7 +99,7 @@ export class Recordings {
     const name = `${this.#base}recording:${owner}/${id}`;
     const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
     const recording = this.#open(`${owner}/${id}`, at, facts);
-    const sealer = this.#getSealer(owner);
+    const sealer = this.#keys.recordingSealer(owner);
     const [requestBytes, answerBytes] = [sealer.unsealBytes(request ?? ''), sealer.unsealBytes(answer ?? '')];
     return recording && requestBytes && answerBytes && { ...recording, request: requestBytes, answer: answerBytes };
   }
@@ -179,19 +178,13 @@ export class Recordings {
     // A recording without these fields has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
-    const text = this.#getSealer(owner).unseal(sealed);
+    const text = this.#keys.recordingSealer(owner).unseal(sealed);
     const facts = text === undefined ? undefined : recordingFactsSchema.safeParse(JSON.parse(text)).data;
     if (!facts) {
       this.#report(`recording ${id}`, 'sealed with another secret, or written by another release');
       return undefined;
     }
     return { owner, keptAt: Number(at), facts };
-  }
-
-  #getSealer(owner: string): Sealer {
-    const sealer = this.#keys.recordingSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { RouterError } from '#shared/core/errors.ts';
 import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
@@ -8,7 +7,7 @@ import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
 import type { SessionOpener } from '../sign-in/session-store.ts';
-import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import { createSecretUnknownError, type OwnerKeys } from '../secrets/owner-keys.ts';
 import { generateRecoveryCode, readRecoveryCode, computeRecoveryField, formatRecoveryCode } from './recovery-codes.ts';
 
 const notePasskeyUse = new RedisScript(new URL('lua/note-passkey-use.lua', import.meta.url));
@@ -98,7 +97,7 @@ export class SecondFactorStore {
       return passkey ? [{ ...passkey, id: name.slice('passkey:'.length) }] : [];
     });
     return {
-      totp: sealed === undefined ? undefined : this.#getSealer(userId).unseal(sealed),
+      totp: sealed === undefined ? undefined : this.#keys.secondFactorSealer(userId).unseal(sealed),
       passkeys,
       recoveryCodesLeft: entries.filter(([name]) => name.startsWith('recovery:')).length,
     };
@@ -112,19 +111,22 @@ export class SecondFactorStore {
 
   /** Stores the secret of an authenticator app that is being set up. */
   async beginTotp(userId: string, secret: string): Promise<void> {
-    const sealed = this.#getSealer(userId).seal(secret);
+    const sealed = this.#keys.secondFactorSealer(userId).seal(secret);
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
   /** Returns the secret of an authenticator app that is being set up; undefined if that took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
-    return sealed === null ? undefined : this.#getSealer(userId).unseal(sealed);
+    return sealed === null ? undefined : this.#keys.secondFactorSealer(userId).unseal(sealed);
   }
 
   async storeTotp(userId: string, secret: string): Promise<void> {
     const name = this.#names.secondFactor(userId);
-    const steps = this.#redis.multi().hset(name, 'totp', this.#getSealer(userId).seal(secret)).hdel(name, 'usedStep');
+    const steps = this.#redis
+      .multi()
+      .hset(name, 'totp', this.#keys.secondFactorSealer(userId).seal(secret))
+      .hdel(name, 'usedStep');
     await callRedisAll(steps.del(this.#names.secondFactorSetUp(userId, 'totp')));
   }
 
@@ -231,24 +233,13 @@ export class SecondFactorStore {
     await callRedis(this.#redis.del(this.#names.pendingSignIn(hashToken(token))));
   }
 
-  #getSealer(userId: string) {
-    const sealer = this.#keys.secondFactorSealer(userId);
-    if (!sealer) throw secretUnknownError();
-    return sealer;
-  }
-
   #requireSecrets(): readonly [Uint8Array, ...Uint8Array[]] {
     const [newest, ...older] = this.#secrets();
-    if (!newest) throw secretUnknownError();
+    if (!newest) throw createSecretUnknownError();
     return [newest, ...older];
   }
 }
 
 function toPasskeyField({ id, ...passkey }: Passkey): [name: string, value: string] {
   return [`passkey:${id}`, JSON.stringify(passkey)];
-}
-
-function secretUnknownError(): RouterError {
-  const message = 'The secret of the cluster is not known yet. Please try again soon.';
-  return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }

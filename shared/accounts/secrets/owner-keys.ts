@@ -1,3 +1,4 @@
+import { RouterError } from '#shared/core/errors.ts';
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 
 /** The purpose of an encryption key. An owner has a separate key for each purpose. */
@@ -22,26 +23,26 @@ export class OwnerKeys {
   }
 
   /**
-   * Returns the sealer for the stored data of an owner; undefined while no secret is known. Like every sealer of this class, it seals with
-   * the newest secret and opens with any secret.
+   * Returns the sealer for the stored data of an owner. Like every sealer of this class, it seals with the newest secret and opens with any
+   * secret. Like every method that cannot return undefined, it throws RouterError `store_unavailable` while no secret is known.
    */
-  storeSealer(owner: string): Sealer | undefined {
-    return createMultiKeySealer(this.#derive(owner, 'store'));
+  storeSealer(owner: string): Sealer {
+    return this.#requireSealer(owner, 'store');
   }
 
-  /** Returns the sealer for the recorded requests of an owner; undefined while no secret is known. */
-  recordingSealer(owner: string): Sealer | undefined {
-    return createMultiKeySealer(this.#derive(owner, 'recordings'));
+  /** Returns the sealer for the recorded requests of an owner. */
+  recordingSealer(owner: string): Sealer {
+    return this.#requireSealer(owner, 'recordings');
   }
 
-  /** Returns the sealer for the secrets of an owner's webhooks; undefined while no secret is known. */
-  webhookSealer(owner: string): Sealer | undefined {
-    return createMultiKeySealer(this.#derive(owner, 'webhooks'));
+  /** Returns the sealer for the secrets of an owner's webhooks. */
+  webhookSealer(owner: string): Sealer {
+    return this.#requireSealer(owner, 'webhooks');
   }
 
-  /** Returns the sealer for a person's MCP account links; undefined while no secret is known. */
-  mcpAccountLinkSealer(person: string): Sealer | undefined {
-    return createMultiKeySealer(this.#derive(person, 'connections'));
+  /** Returns the sealer for a person's MCP account links. */
+  mcpAccountLinkSealer(person: string): Sealer {
+    return this.#requireSealer(person, 'connections');
   }
 
   /** Returns the sealer for the refresh token of a person's account at a provider; undefined while no secret is known. */
@@ -49,12 +50,23 @@ export class OwnerKeys {
     return createMultiKeySealer(this.#derive(person, 'external account'));
   }
 
-  /** Returns the sealer for the secret of a person's authenticator app; undefined while no secret is known. */
-  secondFactorSealer(person: string): Sealer | undefined {
-    return createMultiKeySealer(this.#derive(person, 'second factor'));
+  /** Returns the sealer for the secret of a person's authenticator app. */
+  secondFactorSealer(person: string): Sealer {
+    return this.#requireSealer(person, 'second factor');
+  }
+
+  #requireSealer(owner: string, purpose: Purpose): Sealer {
+    const sealer = createMultiKeySealer(this.#derive(owner, purpose));
+    if (!sealer) throw createSecretUnknownError();
+    return sealer;
   }
 
   #derive(owner: string, purpose: Purpose): Buffer[] {
     return this.#secrets().map((secret) => deriveKey(secret, `${purpose} of ${owner}`));
   }
+}
+
+export function createSecretUnknownError(): RouterError {
+  const message = 'The secret of the cluster is not known yet. Please try again soon.';
+  return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -119,7 +119,7 @@ export class StoredResponses {
     const { id, previous } = stored;
     const items = [...listItemsById(stored).keys()];
     if (items.length > maxItems) return undefined;
-    const content = await this.#getSealer(owner).sealBytes(await writePieces(stored, text));
+    const content = await this.#keys.storeSealer(owner).sealBytes(await writePieces(stored, text));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
     const args = { prefix: this.#prefix, owner, id, previous, maxLinks, keepMs, ownerBytes, totalBytes };
     return {
@@ -133,7 +133,7 @@ export class StoredResponses {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
     const content = await this.#ownerQueue.run(owner, () => callRedis(this.#redis.get(name)));
-    return content === null ? undefined : this.#open(this.#getSealer(owner), content, `stored response ${id}`);
+    return content === null ? undefined : this.#open(this.#keys.storeSealer(owner), content, `stored response ${id}`);
   }
 
   /** Returns a response and the responses that it continues, oldest first. */
@@ -141,7 +141,7 @@ export class StoredResponses {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, maxLinks });
     if (reply.outcome !== 'found') return toFailure(reply);
-    const sealer = this.#getSealer(owner);
+    const sealer = this.#keys.storeSealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content, `stored response ${id}, or one before it`));
     const responses = opened.filter((response) => response !== undefined);
     // A response that cannot be opened breaks the history.
@@ -156,7 +156,7 @@ export class StoredResponses {
     const reply = await this.#run(findItems, owner, { items: ids });
     if (reply.outcome !== 'found') return toFailure(reply);
     const [positions = '', ...contents] = reply.rest;
-    const sealer = this.#getSealer(owner);
+    const sealer = this.#keys.storeSealer(owner);
     const name = `stored response with one of the items ${ids.join(', ')}`;
     const itemsByResponse = contents.map((content) => listItemsById(this.#open(sealer, content, name)));
     const items = new Map<string, JsonObject>();
@@ -200,12 +200,6 @@ export class StoredResponses {
     const text = unseal(content);
     if (text === undefined) this.#report(name, 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as StoredResponse);
-  }
-
-  #getSealer(owner: string): Sealer {
-    const sealer = this.#keys.storeSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }
 

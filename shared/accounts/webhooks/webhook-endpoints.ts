@@ -1,11 +1,10 @@
 import type { Redis } from 'ioredis';
 import { generateId } from '../keys/generate-key.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { removeWebhook } from './remove-webhooks-of-owner.ts';
 import { webhookEndpointSchema, type WebhookEndpoint, type WebhookSettings } from './webhook-endpoint.ts';
 import type { WebhookOwner } from './webhook-event.ts';
@@ -80,7 +79,7 @@ export class WebhookEndpoints {
     createdBy: string | undefined,
   ): Promise<WebhookWithSecret | 'no owner' | 'too many'> {
     const secret = generateWebhookSecret();
-    const secrets = [{ sealed: this.#getSealer(owner).seal(secret) }];
+    const secrets = [{ sealed: this.#keys.webhookSealer(owner).seal(secret) }];
     const endpoint = { ...settings, id: generateId(), owner, secrets, createdAt: Date.now(), createdBy };
     const { id, createdAt } = endpoint;
     const args = { prefix: this.#prefix, id, owner, createdAt, maxPerOwner, fields: toStoredFields(endpoint) };
@@ -99,7 +98,7 @@ export class WebhookEndpoints {
   /** Sets and returns a new secret. Earlier secrets still sign for `overlapMs` milliseconds. Returns false if there is no such endpoint. */
   async rotate({ id, owner }: WebhookEndpoint, overlapMs: number): Promise<string | false> {
     const secret = generateWebhookSecret();
-    const sealed = this.#getSealer(owner).seal(secret);
+    const sealed = this.#keys.webhookSealer(owner).seal(secret);
     const args = { prefix: this.#prefix, id, sealed, overlapMs, maxSecrets };
     return (await rotateSecret.run(this.#redis, { args })) === 1 && secret;
   }
@@ -111,17 +110,11 @@ export class WebhookEndpoints {
 
   /** Returns the secrets that sign now, newest first; undefined if the newest secret was sealed with another secret of the cluster. */
   unsealSigningSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
-    const { unseal } = this.#getSealer(owner);
+    const { unseal } = this.#keys.webhookSealer(owner);
     const now = Date.now();
     const [newest, ...before] = secrets
       .filter(({ expiresAt = Infinity }) => expiresAt > now)
       .map(({ sealed }) => unseal(sealed));
     return newest === undefined ? undefined : [newest, ...before.filter((secret) => secret !== undefined)];
-  }
-
-  #getSealer(owner: WebhookOwner): Sealer {
-    const sealer = this.#keys.webhookSealer(owner);
-    if (!sealer) throw createStoreUnavailableError('the secret of the cluster is not known yet');
-    return sealer;
   }
 }

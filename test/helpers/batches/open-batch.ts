@@ -18,7 +18,6 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { Files } from '#shared/files/files.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
@@ -109,7 +108,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     const file = await files.find(owner, name);
     return file && (await allOf(await files.read(file)))?.toString();
   };
-  const sealer = keys.storeSealer(owner) as Sealer;
+  const sealer = keys.storeSealer(owner);
   return {
     id,
     owner,

@@ -8,7 +8,6 @@ import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import type { Sealer } from '#shared/core/seal.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
@@ -24,7 +23,7 @@ async function open(maxOpen = 10, maxKept = 100) {
   const opened = await openKeyStore();
   const { redis, prefix, noteUnreadable: report } = opened;
   const bounds = { maxOpen, keepMs: hourMs, maxKept };
-  const sealer = keys.storeSealer('ada') as Sealer;
+  const sealer = keys.storeSealer('ada');
   const { ledger, reader } = await openLedger({}, opened);
   const files = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
   const work = new BatchWork(redis, prefix, { report });
@@ -120,7 +119,7 @@ describe('a line', () => {
     const { redis, prefix, record, results } = await running(1);
     await record(0, answered);
     expect(await readAllValues(redis, prefix)).not.toContain('custom_id');
-    expect(await results([0], keys.storeSealer('bob') as Sealer)).toEqual([undefined]);
+    expect(await results([0], keys.storeSealer('bob'))).toEqual([undefined]);
   });
 
   it('is read in the order of its slice, however large the results are', async () => {
