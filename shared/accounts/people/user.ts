@@ -122,3 +122,8 @@ export const emailSchema = z
   .toLowerCase()
   .max(254, 'An e-mail address has 254 characters at most.')
   .pipe(z.email('This is no e-mail address.'));
+
+/** Returns whether a person exists, is not blocked, and has not signed out everywhere since a sign-in with this epoch. */
+export function isSignedIn(person: UserRecord | undefined, signIn: Pick<UserRecord, 'epoch'>): person is UserRecord {
+  return person !== undefined && person.blockedAt === undefined && person.epoch === signIn.epoch;
+}

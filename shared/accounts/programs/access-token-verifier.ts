@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import type { TeamStore } from '../people/team-store.ts';
+import { isSignedIn } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { createPersonIdentity, type IdentityParty } from '../people/person-identity.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
@@ -161,7 +162,7 @@ export class AccessTokenVerifier {
       team && teams.find(team.id),
       team && teams.membersOf(team.id),
     ]);
-    if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidTokenError();
+    if (!isSignedIn(person, { epoch })) throw invalidTokenError();
     if (team === undefined) return createPersonIdentity(toParty(person));
     if (!teamRecord || members?.has(sub) !== true) throw invalidTokenError();
     return createPersonIdentity(toParty(person), toParty(teamRecord));

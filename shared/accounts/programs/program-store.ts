@@ -60,7 +60,7 @@ export interface SignedOut {
  * presented.
  */
 export type RefreshOutcome =
-  | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
+  | { state: 'refreshed'; token: RefreshToken }
   | { state: 'ended' | 'replayed'; userId: string }
   | { state: 'unknown' }
   | { state: 'late' };
@@ -117,14 +117,19 @@ export class ProgramStore {
     const keys = [this.#names.program(id), this.#names.revokedPrograms];
     const outcome = (await refreshProgram.run(this.#redis, { keys, args })) as [
       RefreshOutcome['state'],
-      ...(string | number)[],
+      (string | number)?,
     ];
-    const [state, next = 0, userId = '', teamId = ''] = outcome;
-    if (state === 'unknown') return { state };
-    if (state === 'late') return { state };
-    if (state !== 'refreshed') return { state, userId: String(userId) };
-    const token = { programId: id, generation: Number(next) };
-    return { state, token, userId: String(userId), teamId: teamId === '' ? undefined : String(teamId) };
+    const [state, detail = ''] = outcome;
+    switch (state) {
+      case 'refreshed':
+        return { state, token: { programId: id, generation: Number(detail) } };
+      case 'ended':
+      case 'replayed':
+        return { state, userId: String(detail) };
+      case 'unknown':
+      case 'late':
+        return { state };
+    }
   }
 
   /** Signs a program out. Returns undefined if there is no such program, or if it does not belong to the person `userId`. */

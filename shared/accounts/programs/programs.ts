@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { TeamRecord, TeamStore } from '../people/team-store.ts';
-import type { UserRecord } from '../people/user.ts';
+import { isSignedIn, type UserRecord } from '../people/user.ts';
+import { createSecretUnknownError } from '../secrets/owner-keys.ts';
 import type { UserStore } from '../people/user-store.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import { UnconfirmedError, type Confirm, type Confirmation } from '../sign-in/confirmation.ts';
@@ -172,30 +173,20 @@ export class Programs {
       ...(team && { team: { ...toClaims(team), id: team.id } }),
     });
     const refreshToken = this.#refreshTokens.write(token);
-    if (refreshToken === undefined) throw secretUnknownError();
+    if (refreshToken === undefined) throw createSecretUnknownError();
     const tokens = { email: person.email, accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
     return { state: 'issued', tokens, programId, userId: person.id };
   }
 
   /** @throws RouterError `store_unavailable` while the secret of the cluster is not known */
   #readRefreshToken(refreshToken: string): RefreshToken | undefined {
-    if (this.#dependencies.secrets().length === 0) throw secretUnknownError();
+    if (this.#dependencies.secrets().length === 0) throw createSecretUnknownError();
     return this.#refreshTokens.read(refreshToken);
   }
 }
 
-/** Returns whether a person exists, is not blocked, and has not signed out everywhere since the program was signed in. */
-function isSignedIn(person: UserRecord | undefined, { epoch }: Program): person is UserRecord {
-  return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
-}
-
 function toClaims({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty {
   return { name, ...(limits && { limits }), ...(weight !== undefined && { weight }), ...(ceiling && { ceiling }) };
-}
-
-function secretUnknownError(): RouterError {
-  const message = 'The secret of the cluster is not known yet. Please try again soon.';
-  return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }
 
 /**

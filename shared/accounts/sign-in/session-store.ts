@@ -5,7 +5,7 @@ import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
-import type { UserRecord } from '../people/user.ts';
+import { isSignedIn, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnconfirmedError, type Confirm } from './confirmation.ts';
 
@@ -257,9 +257,4 @@ export class SignInSessionStore {
   async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
     await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }
-}
-
-/** Returns whether a person exists, is not blocked, and has not signed out everywhere since a session was opened. */
-function isSignedIn(person: UserRecord | undefined, { epoch }: { epoch: number }): person is UserRecord {
-  return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }

@@ -15,8 +15,8 @@
 --   maxMs             maximum of milliseconds for which the program stays signed in
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   userPrefix, membersOfPrefix, programsOfPrefix  starts of names
--- Returns {'refreshed', generation of the new token, id of the person, id of the team or ''}; {'unknown'} for an unknown program; {'late'}
--- for a token that was replaced after it was presented; {'ended' or 'replayed', '', id of the person} if this call signed the program out.
+-- Returns {'refreshed', generation of the new token}; {'unknown'} for an unknown program; {'late'} for a token that was replaced after it was
+-- presented; {'ended' or 'replayed', id of the person} if this call signed the program out.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, teamId, epoch, createdAt, generation, rotatedAt =
@@ -29,7 +29,7 @@ local function signOut(outcome)
   redis.call('ZREM', args.programsOfPrefix .. userId, args.id)
   redis.call('ZREMRANGEBYSCORE', revoked, '-inf', args.now)
   redis.call('ZADD', revoked, args.revokedUntil, args.id)
-  return { outcome, '', userId }
+  return { outcome, userId }
 end
 local leftMs = tonumber(createdAt) + args.maxMs - args.now
 local blockedAt, currentEpoch = unpack(redis.call('HMGET', args.userPrefix .. userId, 'blockedAt', 'epoch'))
@@ -51,4 +51,4 @@ end
 redis.call('HSET', program, 'usedAt', args.now)
 redis.call('PEXPIRE', program, math.min(args.idleMs, leftMs))
 redis.call('PEXPIRE', args.programsOfPrefix .. userId, args.idleMs)
-return { 'refreshed', generation, userId, teamId or '' }
+return { 'refreshed', generation }

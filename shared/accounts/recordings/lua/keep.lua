@@ -1,7 +1,8 @@
 -- Stores a recording. Removes an earlier recording of the same owner with the same id.
 --
 -- ARGV[1]  JSON, besides prefix:
---   owner, id, party, key, session  see recordings.lua; `session` is absent if the request has none
+--   owner, id, party  see recordings.lua
+--   key            id of the key of the request
 --   keepMs         milliseconds for which the recording is kept
 --   maxRecordings  maximum of recordings of an owner
 --   ownerBytes     maximum bytes of an owner's recordings; the oldest are removed first
@@ -51,11 +52,7 @@ end
 
 local record = recordName(owner, id)
 local member = owner .. '/' .. id
-redis.call('HSET', record, 'party', party, 'key', args.key, 'at', whole(now))
-redis.call('HSET', record, 'facts', ARGV[2], 'request', ARGV[3], 'answer', ARGV[4])
-if args.session then
-  redis.call('HSET', record, 'session', args.session)
-end
+redis.call('HSET', record, 'at', whole(now), 'facts', ARGV[2], 'request', ARGV[3], 'answer', ARGV[4])
 redis.call('PEXPIRE', record, whole(args.keepMs))
 redis.call('ZADD', base .. 'of:' .. owner, whole(now), id)
 redis.call('ZADD', base .. 'seen-by:' .. party, whole(now), member)

@@ -2,11 +2,11 @@
 -- names themselves, so they do not run on a Redis cluster.
 --
 -- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
---   party    the party that may see it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
---   key, session, at  id of its key, id of its agent session if it has one, and when it was stored
+--   at                      when it was stored
 --   facts, request, answer  the description of the request, its body and its answer, all sealed
 -- recordings:of:<owner>          sorted set, ids by the time at which they were stored
--- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time
+-- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time. A party is `user:<id>`,
+--                                `team:<id>`, or `key:<id>` of a router key.
 -- recordings:all                 sorted set, `<owner>/<id>` of all recordings, by the same time
 -- recordings:entries-of:<owner>  hash, id to `<bytes> <party>`
 -- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which the recording expires
