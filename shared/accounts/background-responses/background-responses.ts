@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { eachAfterScript, RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -13,7 +13,7 @@ import type { BackgroundBounds } from './background-settings.ts';
 const commonScripts = [scriptStart, new URL('lua/background.lua', import.meta.url)];
 const close = new URL('lua/close.lua', import.meta.url);
 const create = new RedisScript(...commonScripts, new URL('lua/create.lua', import.meta.url));
-const readEvents = new RedisScript(...commonScripts, new URL('lua/read-events.lua', import.meta.url));
+const readEvents = new RedisScript(...commonScripts, eachAfterScript, new URL('lua/read-events.lua', import.meta.url));
 const cancel = new RedisScript(emitScript, ...commonScripts, close, new URL('lua/cancel.lua', import.meta.url));
 const remove = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
 

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { toFileArgs, type FileRecord } from '../files/file-records.ts';
+import { filesScripts, toFileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { callRedis, callRedisAll, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
@@ -18,22 +18,18 @@ import {
 } from './line-result.ts';
 import { sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
 
-const commonScript = new URL('lua/batches.lua', import.meta.url);
-const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
-const close = new RedisScript(commonScript, new URL('lua/close.lua', import.meta.url));
-const filesScript = new URL('../files/lua/files.lua', import.meta.url);
-const move = new RedisScript(emitScript, filesScript, commonScript, new URL('lua/move.lua', import.meta.url));
-const recordLine = new RedisScript(
-  ...ledgerScripts,
-  filesScript,
-  commonScript,
-  new URL('lua/record-line.lua', import.meta.url),
-);
-const holdInput = new RedisScript(filesScript, commonScript, new URL('lua/hold-input.lua', import.meta.url));
-const endSlice = new RedisScript(filesScript, commonScript, new URL('lua/end-slice.lua', import.meta.url));
-const release = new RedisScript(filesScript, commonScript, new URL('lua/release.lua', import.meta.url));
-const writeSlices = new RedisScript(commonScript, new URL('lua/write-slices.lua', import.meta.url));
-const pauseBatch = new RedisScript(commonScript, new URL('lua/pause.lua', import.meta.url));
+const batchesScript = new URL('lua/batches.lua', import.meta.url);
+const createScript = (name: string, ...preludes: readonly URL[]): RedisScript =>
+  new RedisScript(...preludes, batchesScript, new URL(`lua/${name}.lua`, import.meta.url));
+const cancel = createScript('cancel', scriptStart);
+const close = createScript('close', scriptStart);
+const move = createScript('move', emitScript, ...filesScripts);
+const recordLine = createScript('record-line', ...ledgerScripts, ...filesScripts);
+const holdInput = createScript('hold-input', ...filesScripts);
+const endSlice = createScript('end-slice', ...filesScripts);
+const release = createScript('release', ...filesScripts);
+const writeSlices = createScript('write-slices', scriptStart);
+const pauseBatch = createScript('pause', scriptStart);
 
 const slicesAtOnce = 500;
 

@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
+import { RedisScript, removedPlacesScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
 
-const commonScript = new URL('lua/batches.lua', import.meta.url);
-const create = new RedisScript(commonScript, new URL('lua/create.lua', import.meta.url));
-const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
+const commonScripts = [scriptStart, new URL('lua/batches.lua', import.meta.url)];
+const create = new RedisScript(...commonScripts, new URL('lua/create.lua', import.meta.url));
+const cancel = new RedisScript(...commonScripts, new URL('lua/cancel.lua', import.meta.url));
 const list = new RedisScript(removedPlacesScript, new URL('lua/list.lua', import.meta.url));
-const remove = new RedisScript(removedPlacesScript, commonScript, new URL('lua/remove.lua', import.meta.url));
+const remove = new RedisScript(removedPlacesScript, ...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
 /** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 
-const cancelOwner = new RedisScript(new URL('lua/cancel-owner.lua', import.meta.url));
+const cancelOwner = new RedisScript(scriptStart, new URL('lua/cancel-owner.lua', import.meta.url));
 
 /**
  * Cancels all batches of an owner that no longer exists: a deleted team, or a revoked key. Lines without a result are not run any more.

@@ -2,12 +2,15 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
+import { RedisScript, removedPlacesScript, scriptStart } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
 
+/** The scripts that keep records of files. They are prepended to each script that changes files together with something else. */
+export const filesScripts: readonly URL[] = [scriptStart, new URL('lua/files.lua', import.meta.url)];
+
 const createScript = (name: string, ...preludes: URL[]): RedisScript =>
-  new RedisScript(...preludes, new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
+  new RedisScript(...preludes, ...filesScripts, new URL(`lua/${name}.lua`, import.meta.url));
 const reserveRoom = createScript('reserve');
 const keepFile = createScript('keep');
 const abandonUpload = createScript('abandon');

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { eachAfterScript, RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { IdempotencyBounds } from './idempotency-settings.ts';
 
@@ -14,7 +14,7 @@ const appendEvents = new RedisScript(...commonScripts, addEntry, new URL('lua/ap
 const renewLease = new RedisScript(...commonScripts, new URL('lua/renew.lua', import.meta.url));
 const finishAnswer = new RedisScript(...commonScripts, addEntry, new URL('lua/finish.lua', import.meta.url));
 const abandonAnswer = new RedisScript(...commonScripts, new URL('lua/abandon.lua', import.meta.url));
-const readAnswer = new RedisScript(...commonScripts, new URL('lua/read.lua', import.meta.url));
+const readAnswer = new RedisScript(...commonScripts, eachAfterScript, new URL('lua/read.lua', import.meta.url));
 
 /** Milliseconds for which an answer is kept after its end. */
 export const answerKeepMs = 600_000;

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 
 const removeOwner = new RedisScript(
+  scriptStart,
   new URL('lua/stored.lua', import.meta.url),
   new URL('lua/remove-owner.lua', import.meta.url),
 );

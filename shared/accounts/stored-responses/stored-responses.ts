@@ -3,21 +3,21 @@ import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { OwnerQueue } from './owner-queue.ts';
 
-const common = new URL('lua/stored.lua', import.meta.url);
+const commonScripts = [scriptStart, new URL('lua/stored.lua', import.meta.url)];
 const keepStored = new URL('lua/keep-stored.lua', import.meta.url);
-const keepResponse = new RedisScript(common, keepStored, new URL('lua/keep.lua', import.meta.url));
-const readChain = new RedisScript(common, new URL('lua/read-chain.lua', import.meta.url));
-const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.meta.url));
-const sweepExpired = new RedisScript(common, new URL('lua/sweep.lua', import.meta.url));
-const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+const keepResponse = new RedisScript(...commonScripts, keepStored, new URL('lua/keep.lua', import.meta.url));
+const readChain = new RedisScript(...commonScripts, new URL('lua/read-chain.lua', import.meta.url));
+const findItems = new RedisScript(...commonScripts, new URL('lua/find-items.lua', import.meta.url));
+const sweepExpired = new RedisScript(...commonScripts, new URL('lua/sweep.lua', import.meta.url));
+const removeResponse = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
 /** The scripts that define `keepStored`. They are prepended to each script that stores a response together with something else. */
-export const keepStoredScripts: readonly URL[] = [common, keepStored];
+export const keepStoredScripts: readonly URL[] = [...commonScripts, keepStored];
 
 /** Maximum length of the chain of responses that one response continues. */
 const maxLinks = 1_000;

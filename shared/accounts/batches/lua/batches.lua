@@ -1,4 +1,5 @@
--- Common functions of the scripts in this folder. This file is prepended to most of them. All names begin with one prefix.
+-- Common functions of the scripts in this folder. This file is prepended to most of them, after script-start.lua. All names begin with
+-- one prefix.
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
@@ -14,21 +15,9 @@
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON: its outcome and the object
 --                                        that it is in; until the slice is over
 --
--- The scripts compute names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
---
--- ARGV[1]  JSON:
---   prefix  start of all names
---   id      of the batch
-local args = cjson.decode(ARGV[1])
-local prefix = args.prefix
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- ARGV[1]  JSON, besides prefix:
+--   id  of the batch
 local record = prefix .. 'batch:' .. args.id
-
--- Lua's own conversion writes large numbers with an exponent.
-local function whole(number)
-  return string.format('%.0f', number)
-end
 
 -- Returns the name of another record of the batch.
 local function nameOf(kind)

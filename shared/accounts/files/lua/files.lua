@@ -1,5 +1,5 @@
--- The functions that the scripts of this folder share. This file is prepended to each of them. All names begin with one prefix. An owner is
--- a person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
+-- The functions that the scripts of this folder share. This file is prepended to each of them, after script-start.lua. All names begin with
+-- one prefix. An owner is a person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
@@ -19,24 +19,9 @@
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
 --   <prefix>file-held                       hash: each held object without a file to `<owner> <bytes>`, for results of a batch followed by
 --                                           ` part`; the bytes count for the owner
---
--- The scripts build names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
---
--- ARGV[1]  JSON:
---   prefix  start of all names
-local args = cjson.decode(ARGV[1])
-local prefix = args.prefix
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Maximum of expired files whose records one call removes.
 local maxExpiredAtOnce = 100
-
--- Formats a number as an integer. Lua's own conversion writes large numbers with an exponent. Adding 0 turns -0, which Redis cannot read,
--- into 0.
-local function whole(number)
-  return string.format('%.0f', number + 0)
-end
 
 local function recordsOf(owner)
   return prefix .. 'files-of:' .. owner

@@ -1,5 +1,5 @@
--- The functions that the scripts of this folder share. This file is prepended to each of them. All names begin with one prefix. An owner is
--- a person, a team or a key. The ids of owners have no spaces.
+-- The functions that the scripts of this folder share. This file is prepended to each of them, after script-start.lua. All names begin with
+-- one prefix. An owner is a person, a team or a key. The ids of owners have no spaces.
 --
 --   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
 --   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it continues;
@@ -12,23 +12,11 @@
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored for them
 --   <prefix>stored-total                  string: bytes that are stored for all owners
 --
--- The scripts build names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
---
--- ARGV[1]  JSON:
---   prefix  start of all names
+-- ARGV[1]  JSON, besides prefix:
 --   owner
-local args = cjson.decode(ARGV[1])
-local prefix = args.prefix
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Maximum of responses that one sweep removes.
 local maxSweptAtOnce = 100
-
--- Formats a number as an integer. Lua's own conversion writes large numbers with an exponent.
-local function whole(number)
-  return string.format('%.0f', number)
-end
 
 local function nameOf(kind, owner, id)
   return prefix .. 'stored-' .. kind .. ':' .. owner .. (id and ':' .. id or '')

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { RedisScript, scriptStart } from '#shared/accounts/redis/redis-script.ts';
+import { eachAfterScript, RedisScript, scriptStart } from '#shared/accounts/redis/redis-script.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { watchRedisCommands } from '../../../helpers/servers/watch-redis-commands.ts';
@@ -20,7 +20,7 @@ async function open(sizes: readonly number[]) {
     eachAfter(prefix .. 'events', args.after, args.most, args.maxBytes, function(last) table.insert(numbers, last) end)
     return numbers`,
   );
-  const script = new RedisScript(scriptStart, pathToFileURL(file));
+  const script = new RedisScript(scriptStart, eachAfterScript, pathToFileURL(file));
   const counts: number[] = [];
   let isSeen = false;
   const watch = await watchRedisCommands(inject('redisUrl'), ([command, name, ...args]) => {
