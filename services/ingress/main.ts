@@ -8,7 +8,7 @@ import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-sessio
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
-import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';

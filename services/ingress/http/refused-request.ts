@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { InvalidKeyError, type RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
-import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { getRequestContext } from './request-context.ts';
 

@@ -11,8 +11,7 @@ import {
   type AgentSessionTree,
   type ModelSums,
 } from './agent-session.ts';
-import { listKeptDays } from './list-kept-days.ts';
-import { parseSessionOwner, sessionRedisNames, type SessionOwner } from './session-names.ts';
+import { listKeptDays, parseSessionOwner, type SessionOwner, sessionRedisNames } from './session-names.ts';
 import {
   addSums,
   decodeSumsRow,

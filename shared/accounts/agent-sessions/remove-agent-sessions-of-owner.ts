@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RedisScript } from '../redis/redis-script.ts';
-import { listKeptDays } from './list-kept-days.ts';
+import { listKeptDays, type SessionOwner, sessionRedisNames } from './session-names.ts';
 import { sessionScript } from './session-entry.ts';
-import { sessionRedisNames, type SessionOwner } from './session-names.ts';
 
 const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua', import.meta.url));
 

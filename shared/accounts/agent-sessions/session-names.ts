@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UsageRecord } from '../ledger/usage-record.ts';
+import { findBeginning, toPeriodName } from '../periods.ts';
 
 /** The owner of agent sessions: the person or the team of their key, or the key itself if it belongs to nobody. */
 export type SessionOwner = `user:${string}` | `team:${string}` | `key:${string}`;
@@ -57,4 +58,14 @@ export function sessionRedisNames(prefix: string) {
     turns: (id: string): string => `${base}turns:${id}`,
     day: (owner: string, day: string): string => `${base}day:${owner}:${day}`,
   };
+}
+
+const dayMs = 86_400_000;
+
+/** Returns the current UTC day, such as `2026-11-21`, and the days that ended less than `keptMs` milliseconds ago, newest first. */
+export function listKeptDays(keptMs: number, now = Date.now()): string[] {
+  const names: string[] = [];
+  for (let day = findBeginning('day', now); day + dayMs > now - keptMs; day -= dayMs)
+    names.push(toPeriodName('day', day));
+  return names;
 }

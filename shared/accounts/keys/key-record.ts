@@ -5,9 +5,8 @@ import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { isShutOut, usableNamePattern } from '../people/user.ts';
-import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
-import { revisionSchema } from '../redis/revision.ts';
-import { createStoredSchema, createStoredListSchema } from '../redis/stored-value.ts';
+import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording.ts';
+import { createStoredListSchema, createStoredSchema, revisionSchema } from '../redis/stored-value.ts';
 
 /** The stored record of a key. The raw key is not part of it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({

@@ -41,9 +41,9 @@ export type KeyChange = Pick<
 export type KeyChangeOutcome = 'changed' | 'over' | 'unknown' | 'stale';
 
 /**
- * The records of all keys, in Redis. The record of a revoked key stays, so that the key can still be named. If an owner has 200 keys, a new
- * key takes the place of the oldest key that cannot be used any more. Every method throws `store_unavailable` when Redis does not answer in
- * time.
+ * The records of all keys, in Redis. The record of a revoked key stays, so that the key can still be named. No list has the keys of deleted
+ * people and teams. If an owner has 200 keys, a new key takes the place of the oldest key that cannot be used any more. Every method throws
+ * `store_unavailable` when Redis does not answer in time.
  */
 export class KeyStore {
   readonly #redis: Redis;

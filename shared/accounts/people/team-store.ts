@@ -5,11 +5,10 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording-switch.ts';
-import { revisionSchema } from '../redis/revision.ts';
+import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording.ts';
+import { createStoredSchema, replaceJson, revisionSchema, toStoredFields } from '../redis/stored-value.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, toStoredFields, createStoredSchema } from '../redis/stored-value.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const setMember = new RedisScript(new URL('lua/set-member.lua', import.meta.url));

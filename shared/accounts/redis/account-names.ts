@@ -2,8 +2,9 @@
  * Returns the names in Redis of everything that belongs to accounts. All names begin with the same prefix. Ids are random and never used
  * again. Secrets, such as the id of a sign-in session or the token of a link, are in names only as their SHA-256.
  *
- * - `key:<id>` hash, a KeyRecord; `keys` sorted set, all ids of keys by creation time; `keys-of:<owner>` the same for the keys of a person
- *   or team; `key-uses` hash, key's id to the minute of the key's last use; `first-router-key` string
+ * - `key:<id>` hash, a KeyRecord, which expires after its owner is deleted; `keys` sorted set, all ids of keys of existing owners by
+ *   creation time; `keys-of:<owner>` the same for the keys of a person or team; `key-uses` hash, key's id to the minute of the key's last
+ *   use; `first-router-key` string
  * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
  *   administrators who are not blocked; `teams-of:<user>` hash, team's id to role
  * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { createStoreUnavailableError } from './call-redis.ts';
-import { gatherWrites } from './gather-writes.ts';
 
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 export const eachAfterScript = new URL('lua/each-after.lua', import.meta.url);
@@ -66,4 +65,20 @@ function replaceLoneSurrogates(json: string): string {
 /** Returns whether Redis lacks the script, because it was restarted. In this case Redis has executed nothing. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+/** The streams that hold back commands until the end of this turn of the event loop. */
+const corkedStreams = new WeakSet<object>();
+
+/** Holds back the commands of this turn of the event loop, and then writes them to the socket together, in their order. */
+export function gatherWrites(redis: Redis): void {
+  // Contrary to the library's types, there is no stream before the first try to connect.
+  const stream: Redis['stream'] | undefined = redis.stream;
+  if (stream === undefined || corkedStreams.has(stream)) return;
+  corkedStreams.add(stream);
+  stream.cork();
+  setImmediate(() => {
+    corkedStreams.delete(stream);
+    stream.uncork();
+  });
 }

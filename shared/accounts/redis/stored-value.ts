@@ -41,3 +41,6 @@ export function replaceJson(stored: string | null, value: object, known: readonl
   const foreignFields = Object.entries(before).filter(([name]) => !known.includes(name));
   return JSON.stringify({ ...Object.fromEntries(foreignFields), ...value });
 }
+
+/** The number of changes of a record since its creation; absent: 0. A caller may make its change depend on the revision. */
+export const revisionSchema = z.coerce.number().int().min(0).optional().catch(undefined);

@@ -1,6 +1,7 @@
+import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
+import { parseWriteRefusal, createStoreUnavailableError } from './call-redis.ts';
 import type { RedisConnection } from './connect-redis.ts';
-import { findWriteRefusal } from './find-write-refusal.ts';
 
 const checkEveryMs = 1_000;
 
@@ -52,5 +53,22 @@ export class WriteWatch {
     if (wereRefused === this.areRefused) return;
     if (this.areRefused) this.#log.error({ reason: refusal }, 'redis refuses writes');
     else this.#log.info('redis takes writes again');
+  }
+}
+
+/**
+ * Returns the message with which Redis refuses writes; undefined if it accepts them. The check writes nothing: it pushes to a list that
+ * never exists, with a command that is refused like any other write.
+ * @param prefix start of all names in Redis
+ * @throws RouterError `store_unavailable` when Redis does not answer in time
+ */
+export async function findWriteRefusal(redis: Redis, prefix: string): Promise<string | undefined> {
+  try {
+    await redis.lpushx(`${prefix}write-check`, '');
+    return undefined;
+  } catch (error) {
+    const refusal = parseWriteRefusal(error);
+    if (refusal === undefined) throw createStoreUnavailableError(error);
+    return refusal;
   }
 }

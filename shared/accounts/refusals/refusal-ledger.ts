@@ -6,8 +6,7 @@ import { keyNamesScript, toKeyNameBounds } from '../ledger/key-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { RefusalCounts } from './refusal-counts.ts';
 import { samplesKeptMs, sampleStreams } from './refusal-sample.ts';
-import { RefusalSampler } from './refusal-sampler.ts';
-import type { Refusal } from './refusal.ts';
+import { type Refusal, RefusalSampler } from './refusal-sampler.ts';
 
 const write = new RedisScript(keyNamesScript, new URL('lua/write.lua', import.meta.url));
 

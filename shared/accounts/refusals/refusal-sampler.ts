@@ -1,8 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { errorTable } from '#shared/core/errors.ts';
-import { getSafeMessage } from './safe-message.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
+import type { RefusedKey } from '../keys/invalid-key-error.ts';
 import type { RefusalSample, SampleStream } from './refusal-sample.ts';
-import type { Refusal } from './refusal.ts';
+
+/** A request that was answered with an error before any worker got it. */
+export interface Refusal {
+  requestId: string;
+  error: Pick<RouterError, 'code' | 'message' | 'byUpstream' | 'original'>;
+  /** The key of the request; undefined if the request had no known key. */
+  key: RefusedKey | undefined;
+  /** The requested name of a model or a tool; undefined if it was not read. */
+  asked: string | undefined;
+}
 
 /** Minimum milliseconds between two samples of the same key and code. */
 const sampleEveryMs = 60_000;
@@ -49,4 +58,36 @@ export class RefusalSampler {
     this.#waiting = [];
     return samples;
   }
+}
+
+/**
+ * Error codes whose messages consist only of the router's own words, settings and counts. Messages of all other codes may contain parts of
+ * the request: names, paths of fields, values.
+ */
+const safeCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'missing_key',
+  'invalid_api_key',
+  'invalid_json',
+  'method_not_allowed',
+  'upgrade_refused',
+  'request_timeout',
+  'body_too_large',
+  'storage_quota_exceeded',
+  'storage_full',
+  'unsupported_encoding',
+  'headers_too_large',
+  'request_exceeds_limit',
+  'rate_limit_exceeded',
+  'token_limit_exceeded',
+  'insufficient_quota',
+  'workers_died',
+  'overloaded',
+  'store_unavailable',
+  'broker_unavailable',
+  'shutting_down',
+]);
+
+/** Returns the message of an error, unless it may contain a part of the request, or an upstream has written it. */
+export function getSafeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
+  return safeCodes.has(code) && !byUpstream && !original ? message : undefined;
 }

@@ -1,8 +1,7 @@
-import { verify as matchesHash } from 'argon2';
+import { argon2id, hash, verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
 import { generateToken } from '../people/secret-token.ts';
-import { hashPassword } from './hash-password.ts';
 
 /** The bounds of a password's length, in UTF-16 units. The upper bound limits the work for one password. */
 export const passwordLength = { min: 10, max: 200 };
@@ -52,4 +51,13 @@ export class Passwords {
 /** Normalizes a password, because keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
 function normalize(password: string): string {
   return password.normalize('NFKC');
+}
+
+/**
+ * Hashes a password for the store with Argon2id: 19 MiB, 2 passes, 1 lane. The result is a PHC string, which contains the salt and the
+ * parameters. Hashing takes about 20 ms of one core. The parameters are from the OWASP Password Storage Cheat Sheet, "Argon2id". See
+ * docs/decisions/0008-argon2id-cost.md.
+ */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, { type: argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 });
 }

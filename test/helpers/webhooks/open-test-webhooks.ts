@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { readClusterSecret } from '#shared/accounts/secrets/read-cluster-secret.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
@@ -21,8 +20,8 @@ export async function openTestWebhooks({
 }: Partial<PublicPostOptions> & { prefix?: string } = {}) {
   const open = await openKeyStore(undefined, ofCluster);
   const { redis, prefix, noteUnreadable: report } = open;
-  const own = ofCluster === undefined ? [randomBytes(32)] : undefined;
-  const secrets = await readClusterSecret(redis, prefix, own);
+  const stored = ofCluster === undefined ? undefined : ((await redis.get(`${prefix}cluster-secret`)) ?? '');
+  const secrets = [stored === undefined ? randomBytes(32) : Buffer.from(stored, 'base64url')];
   const keys = new OwnerKeys(() => secrets);
   const webhooks = openWebhooks(redis, prefix, { keys, report });
   const { endpoints, deliveries } = webhooks;

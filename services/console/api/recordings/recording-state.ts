@@ -1,5 +1,5 @@
 import { findRecordingSwitch, type FoundKey } from '#shared/accounts/keys/key-record.ts';
-import type { RecordingSwitch } from '#shared/accounts/recordings/recording-switch.ts';
+import type { RecordingSwitch } from '#shared/accounts/recordings/recording.ts';
 import type { RecordingState } from '../../contract/recordings.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { Actor } from '../actor.ts';

@@ -1,5 +1,5 @@
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { findWriteRefusal } from '#shared/accounts/redis/find-write-refusal.ts';
+import { findWriteRefusal } from '#shared/accounts/redis/write-watch.ts';
 import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';

@@ -1,5 +1,5 @@
--- Stores a new admin token, unless its owner has too many tokens. First removes the owner's expired tokens from the lists, and from the list
--- of all tokens those among a hundred tokens at random, so that this list has about one expired token in a hundred.
+-- Stores a new admin token, unless its owner has too many tokens. First removes expired tokens from the lists: all of the owner, and those
+-- among a hundred random tokens of everybody, so that about one listed token in a hundred has expired.
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)

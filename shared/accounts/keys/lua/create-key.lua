@@ -1,7 +1,6 @@
 -- Stores a new key, if its owner exists. If the new key replaces an old key, the old key is set to expire, and the new key gets every
 -- setting of the old key, including settings that this release does not define. If the owner has the maximum number of keys, the oldest key
--- that is revoked or expired is removed, once the content that only this key could read is removed. `is-store-read.lua` is prepended to this
--- script.
+-- that is revoked or expired is removed, after the content that only this key could read. `is-store-read.lua` is prepended to this script.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)

@@ -15,8 +15,8 @@
 --   maxMs             maximum of milliseconds for which the program stays signed in
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   userPrefix, membersOfPrefix, programsOfPrefix  starts of names
--- Returns {'refreshed', generation of the new token}; {'unknown'} for an unknown program; {'late'} for a token that was replaced after it was
--- presented; {'ended' or 'replayed', id of the person} if this call signed the program out.
+-- Returns {'refreshed', generation of the new token}; {'unknown'} for an unknown program; {'late'} for a token that was replaced after
+-- it was presented; {'ended' or 'replayed', id of the person} if this call signed the program out.
 local program, revoked = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local userId, teamId, epoch, createdAt, generation, rotatedAt =

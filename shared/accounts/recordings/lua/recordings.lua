@@ -5,8 +5,8 @@
 --   at                      when it was stored
 --   facts, request, answer  the description of the request, its body and its answer, all sealed
 -- recordings:of:<owner>          sorted set, ids by the time at which they were stored
--- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time. A party is `user:<id>`,
---                                `team:<id>`, or `key:<id>` of a router key.
+-- recordings:seen-by:<party>     sorted set, `<owner>/<id>` of the recordings that a party may see, by the same time. A party is
+--                                `user:<id>`, `team:<id>`, or `key:<id>` of a router key.
 -- recordings:all                 sorted set, `<owner>/<id>` of all recordings, by the same time
 -- recordings:entries-of:<owner>  hash, id to `<bytes> <party>`
 -- recordings:expiries            sorted set, `<bytes>/<party>/<owner>/<id>` by the time at which the recording expires

@@ -1,7 +1,8 @@
 -- Counts a try to sign in for several subjects. If a subject has the maximum of tries already, the try is not counted, and tries of this
 -- subject are refused for a while. Each further refusal of the subject lasts twice as long.
 --
--- KEYS     for each subject: its tries (hash: count, countedUntil, strikes, until). The last key: the number of refusals that began this hour (string).
+-- KEYS     for each subject: its tries (hash: count, countedUntil, strikes, until). The last key: the number of refusals that began this
+--          hour (string).
 -- ARGV[1]  JSON:
 --   now         ms since 1970
 --   maxTries    maximum of tries of each subject in a window, a list

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hashPassword } from '#shared/accounts/sign-in/hash-password.ts';
+import { hashPassword } from '#shared/accounts/sign-in/passwords.ts';
 import { checkPasswordStrength } from '#shared/accounts/sign-in/check-password-strength.ts';
 
 const known = ['Wilhelmina Featherstone', 'wilhelmina.featherstone@glockenspiel.example'];
