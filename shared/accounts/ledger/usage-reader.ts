@@ -118,7 +118,7 @@ export class UsageReader {
     const { from = 0, to = Infinity } = filter;
     const began = performance.now();
     const page: RequestPage = { requests: [], cursors: [], ...(after !== undefined && { newest: after }) };
-    const latest = findLatestEntry(to);
+    const latest = to + maxRequestMs < Date.now() ? String(to + maxRequestMs) : '+';
     const oldest = after === undefined ? String(Math.max(0, from - maxClockSkewMs)) : `(${after}`;
     let cursor = before;
     for (let entriesRead = 0; entriesRead < maxEntriesRead; entriesRead += pageSize) {
@@ -169,9 +169,8 @@ export class UsageReader {
   /** Yields all single requests that began between two times, in the order in which they ended. */
   async *export(viewer: UsageViewer, filter: UsageFilter, from: number, to: number): AsyncGenerator<UsageRecord> {
     let start = String(Math.max(0, from - maxClockSkewMs));
-    const latest = findLatestEntry(to);
     for (;;) {
-      const entries = await callRedis(this.#redis.xrange(`${this.#prefix}requests`, start, latest, 'COUNT', pageSize));
+      const entries = await callRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         start = `(${id}`;
         const record = mayMatch(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
@@ -223,9 +222,4 @@ export class UsageReader {
       return [[row, counts]];
     });
   }
-}
-
-/** Returns the stream id after which there is no request that began before `to`; `+` if such a request may still be written. */
-function findLatestEntry(to: number): string {
-  return to + maxRequestMs < Date.now() ? String(to + maxRequestMs) : '+';
 }
