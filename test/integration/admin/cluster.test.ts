@@ -186,7 +186,7 @@ describe('rtr usage and rtr audit', () => {
     const out = join(folder, 'usage.json');
     expect(await rtr('usage', 'export', '--format', 'json', '--out', out)).toEqual([`${out} is written.`]);
     expect(JSON.parse(readFileSync(out, 'utf8')).length).toBeGreaterThan(1);
-    await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: it is there already.`);
+    await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} exists already`);
     await statusWith('nonsense');
     await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/));
     await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date such as 2026-11-24');

@@ -1,9 +1,7 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
-import { toLocalFileError } from '../client/client-context.ts';
 import { CallError } from '../client/call-error.ts';
+import { writeContent } from '../client/write-content.ts';
+import { findWriteTarget, standardStream } from '../client/write-target.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
 
@@ -23,26 +21,20 @@ export function readFormat({ format, out, json }: FileOptions): string {
 }
 
 /**
- * Downloads a file of the Admin API into a new file on this machine, or to the standard output.
+ * Downloads a file of the Admin API into a new file on this machine, which only its owner can read, or to the standard output.
  * @param out path of the file; undefined: the standard output
+ * @throws RouterError `invalid_request` if the file exists or cannot be written
+ * @throws CallError
  */
 export async function downloadFile(
-  { client, output, print, json }: AdminContext,
+  { client, output, print, json }: Pick<AdminContext, 'client' | 'output' | 'print' | 'json'>,
   path: string,
   query: Query,
-  out: string | undefined,
+  out: string = standardStream,
 ): Promise<void> {
-  const content = requireWhole(await client.open(path, query));
-  if (out === undefined) {
-    await pipeline(content, output, { end: false });
-    return;
-  }
-  try {
-    const file = await open(out, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-    await pipeline(content, file.createWriteStream());
-  } catch (error) {
-    throw toLocalFileError(out, error);
-  }
+  const target = await findWriteTarget(out, { force: false, hint: 'name another path with --out.' });
+  await writeContent(requireWhole(await client.open(path, query)), { target, output, mode: 0o600 });
+  if (target.kind === 'output') return;
   print(json ? JSON.stringify({ written: out }) : `${out} is written.`);
 }
 

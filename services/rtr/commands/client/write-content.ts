@@ -1,0 +1,50 @@
+import { constants } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { toLocalFileError } from './client-context.ts';
+import type { WriteTarget } from './write-target.ts';
+
+export interface WriteOptions {
+  target: WriteTarget;
+  /** Standard output. */
+  output: Writable;
+  /** Permissions of a file that is written. Default: 0o666, less the umask of the process. */
+  mode?: number;
+}
+
+/**
+ * Writes content that arrives from the router. A file on this machine appears when the content is complete. A device, a FIFO or the
+ * standard output gets the content as it arrives.
+ * @throws RouterError `invalid_request` if the target cannot be written
+ * @throws the errors of the content
+ */
+export async function writeContent(
+  content: AsyncIterable<Uint8Array>,
+  { target, output, mode }: WriteOptions,
+): Promise<void> {
+  try {
+    if (target.kind === 'output') await pipeline(content, output, { end: false });
+    // The flags do not create a file, so no file replaces a device that has disappeared in the meantime.
+    else if (target.kind === 'stream') await writePieces(content, await open(target.path, constants.O_WRONLY));
+    else await replaceFile(content, target.path, mode);
+  } catch (error) {
+    throw toLocalFileError(target.path, error);
+  }
+}
+
+async function writePieces(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promise<void> {
+  await pipeline(pieces, file.createWriteStream());
+}
+
+async function replaceFile(pieces: AsyncIterable<Uint8Array>, path: string, mode?: number): Promise<void> {
+  const partial = `${path}.${process.pid}.part`;
+  const file = await open(partial, 'wx', mode);
+  try {
+    await writePieces(pieces, file);
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
