@@ -22,7 +22,7 @@ exit 0
 /**
  * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. A
  * guard process ends the program when this process ends. Processes that the program has started are killed when the program ends. If the
- * program cannot be started, the child emits `error`.
+ * program or its guard cannot be started, the child emits `error` and does not run.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -32,7 +32,10 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   guard.unref();
-  guard.on('error', (error) => child.emit('error', error));
+  guard.on('error', (error) => {
+    child.prependOnceListener('exit', () => child.emit('error', error));
+    killGroup(child);
+  });
   child.once('exit', () => {
     guard.kill('SIGKILL');
     killGroup(child);
@@ -77,6 +80,6 @@ export function collectLastLines(child: Child): () => string[] {
   const append = (text: string) => (tail = (tail + text).slice(-keptCharacters));
   child.stdout.setEncoding('utf8').on('data', append);
   child.stderr.setEncoding('utf8').on('data', append);
-  child.once('error', (error) => append(error.message));
+  child.on('error', (error) => append(error.message));
   return () => tail.trim().split('\n').slice(-20);
 }

@@ -38,6 +38,7 @@ export class SupervisedChild {
   #state: 'running' | 'pausing' | 'stopped' = 'running';
   #endsInARow = 0;
   #pause: NodeJS.Timeout | undefined;
+  #lastRestart: Promise<void> | undefined;
 
   private constructor(options: SupervisionOptions) {
     this.name = options.name;
@@ -63,10 +64,14 @@ export class SupervisedChild {
     return this.#state !== 'stopped';
   }
 
-  /** Ends the program: SIGTERM, after `timeoutMs` SIGKILL. Resolves when the program has ended. It is not restarted. */
+  /**
+   * Ends the program: SIGTERM, after `timeoutMs` SIGKILL. A restart that has begun is completed before. Resolves when the program has ended.
+   * It is not restarted.
+   */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopped';
     clearTimeout(this.#pause);
+    await this.#lastRestart;
     if (this.#child) await stopChild(this.#child, timeoutMs);
   }
 
@@ -79,8 +84,7 @@ export class SupervisedChild {
     this.#options.onChange();
     const startedAt = Date.now();
     const lastLines = collectLastLines(child);
-    const ended = isRunning(child) ? Promise.race([once(child, 'exit'), waitForError(child)]) : Promise.resolve();
-    void ended.then(async () => {
+    void waitForEnd(child).then(async (error) => {
       this.#options.onChange();
       if (child.exitCode === configExitCode) {
         await waitUntilClosed(child);
@@ -89,7 +93,7 @@ export class SupervisedChild {
         return;
       }
       if (Date.now() - startedAt > healthyAfterMs) this.#endsInARow = 0;
-      this.#handleEnd(describeEnd(child));
+      this.#handleEnd(describeEnd(child, error));
     });
   }
 
@@ -104,7 +108,7 @@ export class SupervisedChild {
     const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#endsInARow - 1);
     this.#state = 'pausing';
     this.#options.onUnexpectedEnd(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
-    this.#pause = setTimeout(() => void this.#restart(), pauseMs);
+    this.#pause = setTimeout(() => (this.#lastRestart = this.#restart()), pauseMs);
   }
 
   #giveUp(reason: string): void {
@@ -116,19 +120,22 @@ export class SupervisedChild {
   async #restart(): Promise<void> {
     this.#state = 'running';
     try {
-      const child = await this.#options.start();
-      this.#supervise(child);
-      // `stop` was called during the start.
-      if (!this.isActive) await stopChild(child, 0);
+      this.#supervise(await this.#options.start());
     } catch (error) {
       this.#handleEnd(`did not start (${error instanceof Error ? error.message : String(error)})`);
     }
   }
 }
 
-function waitForError(child: Child): Promise<void> {
+/** Resolves when a program has ended, with the error if the program could not be started. */
+function waitForEnd(child: Child): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    child.once('error', () => resolve());
+    // A program that could not be signalled emits an error too, and runs on.
+    child.on('error', (error) => {
+      if (!isRunning(child)) resolve(error);
+    });
+    child.once('exit', () => resolve(undefined));
+    if (!isRunning(child)) resolve(undefined);
   });
 }
 
@@ -138,7 +145,9 @@ async function waitUntilClosed(child: Child): Promise<void> {
   await Promise.race([once(child, 'close'), sleep(outputTimeoutMs, undefined, { ref: false })]);
 }
 
-function describeEnd(child: Child): string {
+function describeEnd(child: Child, error: Error | undefined): string {
+  if (error) return `could not be started (${error.message})`;
+  if (child.pid === undefined) return 'could not be started';
   if (child.signalCode) return `was ended by ${child.signalCode}`;
-  return child.exitCode === null ? 'could not be started' : `ended with exit code ${child.exitCode}`;
+  return `ended with exit code ${child.exitCode}`;
 }

@@ -3,7 +3,7 @@ import type { UpConfig } from '../../config.ts';
 import { queryPort } from './query-port.ts';
 import { toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { ensureServer } from './install-server.ts';
-import type { Child } from '../children/child.ts';
+import { stopChild, type Child } from '../children/child.ts';
 import { startNatsServer } from './start-nats-server.ts';
 import type { StartedServer } from './start-on-port.ts';
 import { startRedisServer } from './start-redis-server.ts';
@@ -30,6 +30,8 @@ export interface Servers {
   children: SupervisedChild[];
 }
 
+const serverStopTimeoutMs = 5_000;
+
 /**
  * Starts NATS and Redis as child processes. Does not start a server if the settings contain its address. A restarted server keeps its port,
  * because all components connect to that port.
@@ -53,7 +55,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
     const child = await supervise(name, async () => {
       const started = await start(port ?? state.ports[name]);
       if (port !== undefined && started.port !== port) {
-        started.child.kill();
+        await stopChild(started.child, serverStopTimeoutMs);
         throw new Error(`port ${port} was taken by another program`);
       }
       port = started.port;
@@ -73,7 +75,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   }
   const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
   if (failure) {
-    await Promise.all(children.map((child) => child.stop(5_000)));
+    await Promise.all(children.map((child) => child.stop(serverStopTimeoutMs)));
     throw failure.reason;
   }
   return {

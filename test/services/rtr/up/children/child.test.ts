@@ -34,6 +34,28 @@ describe('a guarded program', () => {
     await until(() => processIdentity(Number(text)) === undefined);
   });
 
+  it('does not run without its guard', async () => {
+    const parentFile = join(temporaryFolder(), 'parent.ts');
+    const module = join(process.cwd(), 'services/rtr/up/children/child.ts');
+    writeFileSync(
+      parentFile,
+      `import children from 'node:child_process';
+       import { once } from 'node:events';
+       import { syncBuiltinESMExports } from 'node:module';
+       const { spawn } = children;
+       children.spawn = (command, ...rest) => spawn(command === '/bin/sh' ? '/no/such/shell' : command, ...rest);
+       syncBuiltinESMExports();
+       const { isRunning, spawnGuarded } = await import('${module}');
+       const child = spawnGuarded('/bin/sleep', ['60']);
+       const [error] = await once(child, 'error');
+       process.send([error.code, isRunning(child)]);
+       child.kill('SIGKILL');
+       process.disconnect();`,
+    );
+    const [outcome] = await once(fork(parentFile), 'message');
+    expect(outcome).toEqual(['ENOENT', false]);
+  });
+
   it('emits an error if it does not exist', async () => {
     const [error] = await once(spawnGuarded('/no/such/program', []), 'error');
     expect(error).toMatchObject({ code: 'ENOENT' });

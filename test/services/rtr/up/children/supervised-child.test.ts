@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { spawnGuarded } from '#services/rtr/up/children/child.ts';
+import { spawnGuarded, type Child } from '#services/rtr/up/children/child.ts';
 import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
+import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 import { until } from '../../../../helpers/until.ts';
 
 describe('a supervised child', () => {
@@ -40,18 +44,42 @@ describe('a supervised child', () => {
     expect(child.pid).toBeUndefined();
     expect(starts()).toBe(1);
   });
+
+  it('is stopped with its whole time to end when it is being started again', async () => {
+    const file = join(temporaryFolder(), 'ended');
+    const script = `trap 'sleep 0.3; echo saved > ${file}; exit 0' TERM; echo ready; while :; do sleep 0.05; done`;
+    let begin = (): void => {};
+    let isAllowed = Promise.resolve();
+    const { child, starts } = await supervise(script, '/bin/sh', async (started) => {
+      await once(started.stdout, 'data');
+      await isAllowed;
+    });
+    isAllowed = new Promise((resolve) => (begin = resolve));
+    child.kill();
+    await until(() => starts() === 2);
+    const stopped = child.stop(5_000);
+    begin();
+    await stopped;
+    expect(child.pid).toBeUndefined();
+    expect(readFileSync(file, 'utf8')).toBe('saved\n');
+  });
 });
 
-async function supervise(script: string, program = '/bin/sh') {
+async function supervise(
+  script: string,
+  program = '/bin/sh',
+  waitUntilReady: (started: Child) => Promise<void> = () => Promise.resolve(),
+) {
   const troubles: string[] = [];
   let starts = 0;
   const reasons: string[] = [];
   const child = await SupervisedChild.start({
     name: 'it',
-    start: () => {
+    start: async () => {
       starts += 1;
       const started = spawnGuarded(program, ['-c', script]);
       started.on('error', () => {});
+      await waitUntilReady(started);
       return started;
     },
     onUnexpectedEnd: (sentence) => troubles.push(sentence),
