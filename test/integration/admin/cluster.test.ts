@@ -189,6 +189,7 @@ describe('rtr usage and rtr audit', () => {
     await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} exists already`);
     await statusWith('nonsense');
     await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/));
+    await expect(rtr('usage', 'requests', '--id', '..')).rejects.toThrow('".." is not the name or the id of anything');
     await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date such as 2026-11-24');
   });
 

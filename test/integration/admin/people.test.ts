@@ -207,6 +207,8 @@ describe('rtr teams and rtr invitations', () => {
     expect(await rtr('invitations', 'delete', email)).toEqual(['The invitation of new@example.com is withdrawn.']);
     expect(await rtr('invitations', 'list')).toEqual(['There are no open invitations.']);
     await rtr('teams', 'delete', 'Lab');
+    const refused = rtr('teams', 'create', 'Lab', '--limit', 'tokens-per-day=1.5');
+    await expect(refused).rejects.toThrow(/tokensPerDay/);
     await expect(rtr('teams', 'show', 'Lab')).rejects.toThrow('There is no team Lab.');
   });
 

@@ -21,7 +21,8 @@ const settings = {
   weight: weightSchema.optional(),
   ceiling: ceilingSchema.optional(),
 };
-const newTeam = z.strictObject({ name: displayNameSchema });
+const nameSchema = z.strictObject({ name: displayNameSchema });
+const newTeam = nameSchema.extend(settings);
 const change = z.strictObject({
   name: displayNameSchema.optional(),
   ...settings,
@@ -76,9 +77,10 @@ export function teamOperations(parts: ApiParts): Operation[] {
       answer: teamSchema,
       statuses: [201],
       etags: { answers: true },
-      handle: async ({ actor, body: { name }, reply }) => {
+      handle: async ({ actor, body: { name, ...wanted }, reply }) => {
         requireAccess('team.make', actor);
-        return toAnswer(await runLocked(name, () => create(actor, name)), reply);
+        const team = await runLocked(name, async () => setValues(actor, await create(actor, name), wanted));
+        return toAnswer(team, reply);
       },
     }),
     operation({
@@ -102,7 +104,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
           requireRevision(found, { request, ifRevision });
           if (!found) reply.status = 201;
           const team = found ?? (await create(actor, name));
-          return toAnswer(hasAllValues(team, body) ? team : await changeTeam(actor, team, body, ifRevision), reply);
+          return toAnswer(await setValues(actor, team, body, ifRevision), reply);
         });
       },
     }),
@@ -172,6 +174,16 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return team;
   }
 
+  /** Changes a team, unless it has all these values already. */
+  async function setValues(
+    actor: Actor,
+    team: TeamRecord,
+    values: z.output<typeof change>,
+    ifRevision?: number,
+  ): Promise<TeamRecord> {
+    return hasAllValues(team, values) ? team : changeTeam(actor, team, values, ifRevision);
+  }
+
   async function changeTeam(
     actor: Actor,
     before: TeamRecord,
@@ -224,5 +236,5 @@ function changesRecordingOnly(wanted: z.output<typeof change>): boolean {
 }
 
 function parseName(text: string): { name: string } {
-  return parse(newTeam, { name: text });
+  return parse(nameSchema, { name: text });
 }

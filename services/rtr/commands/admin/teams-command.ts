@@ -65,13 +65,8 @@ export function createTeamsCommand(run: RunAdminCommand): Command {
 }
 
 async function createTeam(context: AdminContext, name: string, options: TeamSettings): Promise<void> {
-  const { client } = context;
-  const { value: created } = await client.send<Team>('POST', '/teams', { body: { name } });
-  const body = readPartyChange(created, options);
-  const hasSettings = Object.keys(body).length > 0;
-  const team = hasSettings
-    ? (await client.send<Team>('PATCH', buildPath`/teams/${created.id}`, { body })).value
-    : created;
+  const body = { name, ...readPartyChange({ limits: {}, ceiling: {} }, options) };
+  const { value: team } = await context.client.send<Team>('POST', '/teams', { body });
   printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
 }
 

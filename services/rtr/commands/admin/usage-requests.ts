@@ -1,4 +1,4 @@
-import type { AdminClient } from './admin-client.ts';
+import { buildPath, type AdminClient } from './admin-client.ts';
 import type { AdminContext } from './admin-context.ts';
 import { formatMinute, printList } from './print-answers.ts';
 import { readFilter, type UsageOptions } from './usage-options.ts';
@@ -29,7 +29,7 @@ export async function listRequests(context: AdminContext, options: RequestOption
   const requests =
     options.id === undefined
       ? readRequests(client, options)
-      : await client.get<UsageRequest[]>(`/usage/requests/${encodeURIComponent(options.id)}`);
+      : await client.get<UsageRequest[]>(buildPath`/usage/requests/${options.id}`);
   await printList(context, requests, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'TIER', 'OUTCOME', 'MS', 'INPUT', 'OUTPUT', 'DOLLARS'],
     row: ({ at, id, owner, key, asked, model = asked, tier = '-', outcome, code, ...counts }) => {
