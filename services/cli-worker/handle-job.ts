@@ -102,18 +102,26 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
 
   /**
    * Serves a request with up to `maxTries` processes. A ready process may exit just when it is leased, and so may the next. If a process
-   * exits before it has answered anything, the next process is tried.
+   * exits before it has answered anything, the next process is tried. The timeout for the first piece holds for all of them together.
    */
   async function converse(request: Request, answer: AnswerWriter<Piece>, signal: AbortSignal): Promise<JobEnd> {
+    const firstDeadline = performance.now() + timeouts.firstMs;
     for (let tries = 1; ; tries += 1) {
-      const result = await tryProcess(request, answer, signal);
+      const result = await tryProcess(request, answer, firstDeadline, signal);
       if ('end' in result) return result.end;
       if (!result.diedSilently || tries === maxTries) throw result.error;
     }
   }
 
-  async function tryProcess(request: Request, answer: AnswerWriter<Piece>, signal: AbortSignal): Promise<ProcessTry> {
-    const lease = await leaseInTime(signal);
+  /** @param firstDeadline when the first piece is due, in ms of `performance.now()` */
+  async function tryProcess(
+    request: Request,
+    answer: AnswerWriter<Piece>,
+    firstDeadline: number,
+    signal: AbortSignal,
+  ): Promise<ProcessTry> {
+    const computeRemainingMs = (): number => Math.max(0, Math.ceil(firstDeadline - performance.now()));
+    const lease = await leaseInTime(computeRemainingMs(), signal);
     let endedWell = false;
     let hasAnswered = false;
     try {
@@ -126,6 +134,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
         onPiece,
         limiter: dialogue.createLimiter?.(request),
         timeouts,
+        remainingFirstMs: computeRemainingMs(),
         signal,
       });
       endedWell = isComplete;
@@ -146,8 +155,8 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
     }
   }
 
-  function leaseInTime(signal: AbortSignal): Promise<Lease<CliSession<Request, Piece>>> {
-    return leaseSession(AbortSignal.any([signal, AbortSignal.timeout(timeouts.firstMs)])).catch((error: unknown) => {
+  function leaseInTime(timeoutMs: number, signal: AbortSignal): Promise<Lease<CliSession<Request, Piece>>> {
+    return leaseSession(AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch((error: unknown) => {
       if (signal.aborted || error instanceof RouterError) throw error;
       throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
     });

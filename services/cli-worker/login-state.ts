@@ -73,6 +73,12 @@ export class LoginState {
 
   #readFileTime(): number | undefined {
     const { file } = this.#options;
-    return file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (file === undefined) return undefined;
+    try {
+      return statSync(file).mtimeMs;
+    } catch {
+      // A login that cannot be read counts as absent: the CLI cannot read it either.
+      return undefined;
+    }
   }
 }

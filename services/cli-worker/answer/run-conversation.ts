@@ -6,7 +6,7 @@ import type { CliProcess } from '../process/cli-process.ts';
 import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerTimeouts {
-  /** Maximum milliseconds until the first piece. */
+  /** Maximum milliseconds until the first piece, including waits for a process. */
   firstMs: number;
   /** Maximum milliseconds between two pieces. */
   idleMs: number;
@@ -20,6 +20,8 @@ export interface RunConversationOptions<Piece> {
   /** Ends the answer at its client's limits; undefined if the upstream applies the limits. */
   limiter: AnswerLimiter<Piece> | undefined;
   timeouts: AnswerTimeouts;
+  /** Milliseconds that remain of `timeouts.firstMs`. */
+  remainingFirstMs: number;
   signal: AbortSignal;
 }
 
@@ -39,12 +41,12 @@ const limitReached = new Error('the answer has reached its limit');
 export async function runConversation<Request, Piece>(
   session: CliSession<Request, Piece>,
   request: Request,
-  { onPiece, limiter, timeouts, signal }: RunConversationOptions<Piece>,
+  { onPiece, limiter, timeouts, remainingFirstMs, signal }: RunConversationOptions<Piece>,
 ): Promise<{ outcome: Outcome; isComplete: boolean }> {
   const stop = new AbortController();
   const createTimeout = (message: string) => () => stop.abort(new RouterError('upstream_timeout', message));
   const totalTimer = setTimeout(createTimeout(`The CLI took more than ${timeouts.totalMs} ms.`), timeouts.totalMs);
-  let idleTimer = setTimeout(createTimeout(`The CLI gave no answer within ${timeouts.firstMs} ms.`), timeouts.firstMs);
+  let idleTimer = setTimeout(createTimeout(`The CLI gave no answer within ${timeouts.firstMs} ms.`), remainingFirstMs);
   let hasBegun = false;
   const onAnswerPiece = (piece: Piece): void => {
     if (stop.signal.aborted) return;

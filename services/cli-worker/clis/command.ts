@@ -73,7 +73,7 @@ class CommandSession implements ConversationSession {
       this.#process.stopKeepingStderr();
     }
     const process = this.#process;
-    return process.killOnAbort(signal, async () => {
+    return process.killOnFailure(signal, async () => {
       signal.throwIfAborted();
       const decoder = new TextDecoder();
       let heldBlanks = '';

@@ -1,12 +1,8 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { startLocalUpstream } from './local-upstream.ts';
 
 /**
- * Starts an upstream inside the worker, on the loopback interface, and makes a CLI send requests to it. The upstream gives every request
- * the same answer.
+ * Starts a local upstream that gives every request the same answer, and makes a CLI send requests to it.
  * @param events events of the answer; if an event has a type, that is also its name in the stream
  * @param sendRequest makes the CLI send a request to the upstream at an address
  * @returns the body of the last request
@@ -16,25 +12,13 @@ export async function probeUpstream(
   sendRequest: (url: string) => Promise<void>,
 ): Promise<JsonObject> {
   const answer = events.map(writeEvent).join('');
-  let lastRequest: JsonObject = {};
-  const server = createServer((request, response) => {
-    void json(request)
-      .catch(() => undefined)
-      .then((body) => {
-        if (isJsonObject(body)) lastRequest = body;
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
-      });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const upstream = await startLocalUpstream(() => answer);
   try {
-    await sendRequest(`http://127.0.0.1:${port}`);
+    await sendRequest(upstream.url);
   } finally {
-    server.close();
-    server.closeAllConnections();
+    upstream.close();
   }
-  return lastRequest;
+  return upstream.lastRequest();
 }
 
 function writeEvent(event: JsonObject): string {

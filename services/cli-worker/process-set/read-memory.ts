@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 
-const pageBytes = 4096;
-
 /**
  * Returns the resident bytes of a process and all its descendants, from Linux's `/proc`. Returns 0 on other systems, and for a process that
  * has ended.
@@ -13,8 +11,8 @@ export async function readMemory(pid: number): Promise<number> {
 }
 
 async function readResidentBytes(pid: number): Promise<number> {
-  const pages = (await readProc(`/proc/${pid}/statm`)).split(' ')[1];
-  return Number(pages ?? 0) * pageBytes;
+  const kibibytes = /^VmRSS:\s*(\d+) kB$/m.exec(await readProc(`/proc/${pid}/status`))?.[1];
+  return Number(kibibytes ?? 0) * 1024;
 }
 
 async function readChildren(pid: number): Promise<number[]> {

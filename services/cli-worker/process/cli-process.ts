@@ -139,17 +139,18 @@ export class CliProcess {
   }
 
   /**
-   * Waits for a result of the process. When the signal aborts, kills the process, which ends the wait.
+   * Waits for a result of the process. Kills the process when the signal aborts, which ends the wait, and when the wait fails.
    * @throws the errors of `wait`
    * @throws the signal's reason
    */
-  async killOnAbort<T>(signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
+  async killOnFailure<T>(signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
     const kill = (): void => this.kill();
     signal.addEventListener('abort', kill, { once: true });
     try {
       if (signal.aborted) kill();
       return await wait();
     } catch (error) {
+      this.kill();
       signal.throwIfAborted();
       throw error;
     } finally {

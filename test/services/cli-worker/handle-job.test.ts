@@ -159,6 +159,18 @@ describe('a job whose CLI fails', () => {
     await expect(running).rejects.toEqual(errorWith('upstream_timeout'));
   });
 
+  it('waits for a process and for the first piece within one timeout', async () => {
+    const environment = { FAKE_START: 'slow' };
+    const firstMs = 2_000;
+    const worker = stopAfterTest(await openCliWorker({ environment, further: ['FAKE_START'], timeouts: { firstMs } }));
+    const startedAt = performance.now();
+    const jobs = Array.from({ length: 2 }, () => worker.run({ messages: [user('[silent]')] }));
+    const outcomes = await Promise.allSettled(jobs);
+    expect(performance.now() - startedAt).toBeLessThan(firstMs + 1_200);
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'upstream_timeout' } });
+  });
+
   it('maps errors of the upstream', async () => {
     const worker = stopAfterTest(await openCliWorker());
     const replay = (name: string) => worker.run({ messages: [user(`[replay ${name}]`)] });

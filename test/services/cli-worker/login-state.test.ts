@@ -1,4 +1,4 @@
-import { utimesSync, writeFileSync } from 'node:fs';
+import { rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LoginState } from '#services/cli-worker/login-state.ts';
@@ -54,5 +54,15 @@ describe('a login that the upstream refuses', () => {
     vi.advanceTimersByTime(1_000);
     expect(login.restrictFacts(facts)).toEqual(facts);
     expect(changes).toBe(2);
+  });
+
+  it('is tried again when its file can no longer be read', () => {
+    login.recordRefused();
+    rmSync(file);
+    symlinkSync(file, file);
+    vi.advanceTimersByTime(1_000);
+    expect(login.restrictFacts(facts)).toEqual(facts);
+    login.recordRefused();
+    expect(login.restrictFacts(facts).accepting).toBe(false);
   });
 });

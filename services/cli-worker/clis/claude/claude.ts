@@ -65,6 +65,6 @@ async function startClaude(
     },
   });
   const session = new ClaudeSession(process, model);
-  await process.killOnAbort(signal, () => session.waitUntilReady());
+  await process.killOnFailure(signal, () => session.waitUntilReady());
   return session;
 }

@@ -35,7 +35,7 @@ export async function probeClaude(
     });
     try {
       const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-      await session.process.killOnAbort(abortOrTimeout, () =>
+      await session.process.killOnFailure(abortOrTimeout, () =>
         session.converse(createQuestion(models[0]), ignore, abortOrTimeout),
       );
     } finally {

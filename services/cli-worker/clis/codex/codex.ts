@@ -76,7 +76,7 @@ async function startCodex(
   });
   const providerOption: JsonObject = hasApiKey ? { modelProvider: provider } : {};
   const session = new CodexSession(process, { ...providerOption, cwd: workspace.cwd }, refusals);
-  await process.killOnAbort(signal, () => session.initialize(models[0]));
+  await process.killOnFailure(signal, () => session.initialize(models[0]));
   return session;
 }
 

@@ -49,7 +49,6 @@ async function startGemini(
   );
   // The file must exist when Gemini CLI starts, although its text is read for each session.
   await writeFile(systemFile, '', { mode: 0o600 });
-  const tools = await ToolListServer.open();
   const process = starter.start({
     args: ['--acp', '--model', models[0]],
     workspace,
@@ -65,10 +64,13 @@ async function startGemini(
       }),
     },
   });
-  void process.whenEnded.then(() => tools.close());
-  const session = new GeminiSession(process, { systemFile, home, cwd: workspace.cwd, startModel: models[0], tools });
-  await process.killOnAbort(signal, () => session.initialize());
-  return session;
+  return process.killOnFailure(signal, async () => {
+    const tools = await ToolListServer.open();
+    void process.whenEnded.then(() => tools.close());
+    const session = new GeminiSession(process, { systemFile, home, cwd: workspace.cwd, startModel: models[0], tools });
+    await session.initialize();
+    return session;
+  });
 }
 
 /**

@@ -33,7 +33,7 @@ export async function probeGemini(
     try {
       const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
       const onPart = (part: AnswerPart): void => void parts.push(part);
-      await session.process.killOnAbort(abortOrTimeout, () =>
+      await session.process.killOnFailure(abortOrTimeout, () =>
         session.converse(createQuestion(models[0]), onPart, abortOrTimeout),
       );
     } finally {

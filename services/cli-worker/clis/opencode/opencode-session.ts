@@ -74,12 +74,16 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     const id = await (this.#nextSession ?? this.#createSession());
     const answer = new OpencodeAnswer(id, onPart, { names, parallel }, validate);
     this.#answer = answer;
-    const abort = (): void => this.#callInBackground('POST', `/session/${id}/abort`);
-    signal.addEventListener('abort', abort, { once: true });
+    let aborted: Promise<unknown> | undefined;
+    const abort = (): void => {
+      if (aborted) return;
+      aborted = http.call('POST', `/session/${id}/abort`);
+      this.#inBackground(aborted);
+    };
     try {
-      signal.throwIfAborted();
       const events = this.#histories.createEvents(id, model, items);
       await http.call('POST', '/sync/replay', { directory: this.#options.folder, events });
+      signal.throwIfAborted();
       await http.call('POST', `/session/${id}/prompt_async`, {
         agent: bareAgent,
         model,
@@ -90,6 +94,7 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
         ...(schema && { format: { type: 'json_schema', schema, retryCount: 0 } }),
         ...(tools.length === 0 && { tools: { [`${serverName}_*`]: false } }),
       });
+      signal.addEventListener('abort', abort, { once: true });
       if (signal.aborted) abort();
       return await Promise.race([answer.finalOutcome, this.#rejectWhenProcessEnds()]);
     } catch (error) {
@@ -99,9 +104,9 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     } finally {
       signal.removeEventListener('abort', abort);
       this.#answer = undefined;
-      this.#callInBackground('DELETE', `/session/${id}`);
+      this.#inBackground(Promise.resolve(aborted).then(() => http.call('DELETE', `/session/${id}`)));
       this.#nextSession = this.#createSession();
-      this.#nextSession.catch(() => this.process.kill());
+      this.#inBackground(this.#nextSession);
     }
   }
 
@@ -143,18 +148,15 @@ export class OpencodeSession implements CliSession<OpencodeRequest, AnswerPart> 
     if (typeof type === 'string') this.#answer?.push(type, fields);
     // Permissions and all other requests that need a person are refused. One refusal answers all permissions that wait in the session.
     if (type === 'permission.asked') {
-      this.#callInBackground('POST', `/permission/${readId(fields)}/reply`, { reply: 'reject' }, { mayBeGone: true });
-    } else if (type === 'question.asked') this.#callInBackground('POST', `/question/${readId(fields)}/reject`);
+      const path = `/permission/${readId(fields)}/reply`;
+      this.#inBackground(this.#options.http.call('POST', path, { reply: 'reject' }, { mayBeGone: true }));
+    } else if (type === 'question.asked')
+      this.#inBackground(this.#options.http.call('POST', `/question/${readId(fields)}/reject`));
   }
 
-  /** Makes a call without waiting for its answer. A failed call ends the process, because the state of the process is then unknown. */
-  #callInBackground(
-    method: 'POST' | 'DELETE',
-    path: string,
-    body?: JsonObject,
-    options?: { mayBeGone: boolean },
-  ): void {
-    this.#options.http.call(method, path, body, options).catch(() => this.process.kill());
+  /** Does not wait for calls. A failed call ends the process, because the state of the process is then unknown. */
+  #inBackground(calls: Promise<unknown>): void {
+    calls.catch(() => this.process.kill());
   }
 
   async #rejectWhenProcessEnds(): Promise<never> {

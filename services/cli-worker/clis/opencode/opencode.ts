@@ -33,8 +33,7 @@ export function createOpencodeCli(): Cli<OpencodeRequest, AnswerPart> {
     dialogue: createItemsDialogue(readOpencodeRequest, modelTraits),
     isSingleUse: false,
     start: async (options) => {
-      const { session, takesTools } = await startOpencode(options);
-      const models = await Promise.all(options.models.map((model) => session.describeModel(model)));
+      const { session, takesTools, models } = await startOpencode(options);
       // opencode leaves files out of a request to a model that does not read them.
       modelTraits.takesFiles = models.every((model) => acceptsInput(model, 'pdf'));
       const vision = models.every((model) => acceptsInput(model, 'image'));
@@ -48,11 +47,14 @@ export function createOpencodeCli(): Cli<OpencodeRequest, AnswerPart> {
   };
 }
 
-async function startOpencode({
-  starter,
-  workspace,
-  signal,
-}: StartOptions): Promise<{ session: OpencodeSession; takesTools: boolean }> {
+interface StartedOpencode {
+  session: OpencodeSession;
+  takesTools: boolean;
+  /** Opencode's descriptions of the models; undefined for a model that opencode does not have. */
+  models: (JsonObject | undefined)[];
+}
+
+async function startOpencode({ starter, workspace, models, signal }: StartOptions): Promise<StartedOpencode> {
   const password = randomBytes(24).toString('base64url');
   const dataFolder = join(workspace.home, '.local', 'share');
   const settingsFolder = join(workspace.home, '.config');
@@ -60,7 +62,6 @@ async function startOpencode({
   await avoidPackageInstall(join(settingsFolder, 'opencode'));
   const plugin = await ModelOnlyPlugin.write(workspace.home);
   const warmUp = await startWarmUpUpstream();
-  const toolList = await ToolListServer.open();
   try {
     const process = starter.start({
       args: ['serve', '--hostname', '127.0.0.1', '--port', '0'],
@@ -86,16 +87,15 @@ async function startOpencode({
         XDG_STATE_HOME: join(workspace.home, '.state'),
       },
     });
-    void process.whenEnded.then(() => toolList.close());
-    return await process.killOnAbort(signal, async () => {
+    return await process.killOnFailure(signal, async () => {
+      const toolList = await ToolListServer.open();
+      void process.whenEnded.then(() => toolList.close());
       const http = new OpencodeHttp(await readAddress(process), password);
       const session = new OpencodeSession({ process, http, plugin, toolList, folder: workspace.cwd });
       await session.followEvents();
-      return { session, ...(await warmUpOpencode(session, warmUp, signal)) };
+      const { takesTools } = await warmUpOpencode(session, warmUp, signal);
+      return { session, takesTools, models: await Promise.all(models.map((model) => session.describeModel(model))) };
     });
-  } catch (error) {
-    toolList.close();
-    throw error;
   } finally {
     warmUp.close();
   }

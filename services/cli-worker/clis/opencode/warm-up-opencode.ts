@@ -4,7 +4,7 @@ import type { AnswerPart } from '../cli.ts';
 import { warmUpModel } from './opencode-config.ts';
 import { toOpencodeToolName, type OpencodeRequest } from './opencode-request.ts';
 import type { OpencodeSession } from './opencode-session.ts';
-import type { WarmUpUpstream } from './warm-up-upstream.ts';
+import type { LocalUpstream } from '../local-upstream.ts';
 
 /** Number of conversations after which opencode has loaded everything and hardly gets faster. */
 const warmUpCount = 8;
@@ -49,7 +49,7 @@ const expectedMessages: JsonObject[] = [
  */
 export async function warmUpOpencode(
   session: OpencodeSession,
-  upstream: WarmUpUpstream,
+  upstream: LocalUpstream,
   signal: AbortSignal,
 ): Promise<{ takesTools: boolean }> {
   const parts: AnswerPart[] = [];
