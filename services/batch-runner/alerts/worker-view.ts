@@ -63,6 +63,8 @@ export class WorkerView {
     this.#broker = broker;
     workers.onLost((worker, loss) => {
       if (loss !== 'silent') return;
+      // A worker that is lost again becomes the latest.
+      this.#lost.delete(worker.id);
       this.#lost.set(worker.id, { process: toWorkerProcess(worker), at: performance.now() });
       const [oldest] = this.#lost.keys();
       if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);

@@ -55,7 +55,7 @@ export async function runSliceLine(
   { bytes, number: numberInInput, heavyTask }: InputLine,
   stops: LineStops,
   callbacks: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
-): Promise<LineEnd | undefined> {
+): Promise<LineEnd> {
   const { batches, lineParts, ledger } = parts;
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;

@@ -152,7 +152,7 @@ async function runRemainingLines(
     const run = async (): Promise<void> => {
       try {
         const end = await runSliceLine(parts, runningSlice, watch, line, text, stops, callbacks);
-        if (end?.kind !== 'pause') return;
+        if (end.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
         await parts.batches.setPause(batch.id, {

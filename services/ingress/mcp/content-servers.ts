@@ -131,7 +131,8 @@ export class ContentServers {
         // A server may have resources without templates.
         if (error instanceof ProtocolError && error.code === methodNotFound) return {};
         if (error !== signal.reason) throw error;
-        throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
+        const message = `The MCP server ${server} has not answered in time. Try again.`;
+        throw new ProtocolError(ProtocolErrorCode.InternalError, message);
       });
     });
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchDependencies } from '#services/batch-runner/batches/batch-dependencies.ts';
 import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice.ts';
+import { failBatch } from '#services/batch-runner/batches/fail-batch.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
@@ -32,6 +33,19 @@ it('a batch that two runners validate begins once, holds its input once, and rel
   await fail();
   await finish();
   expect([await counted(), await messages()]).toEqual([0, 0]);
+});
+
+it('a batch that has begun is not failed by a runner that still validates it', async () => {
+  const { id, parts, found, validate } = await openBatch();
+  await validate();
+  const [jobs, lines]: [unknown[], string[]] = [[], []];
+  const add = async (job: unknown) => void jobs.push(job);
+  const log = { info: (_facts: object, line: string) => void lines.push(line) } as BatchDependencies['log'];
+  const problem = { code: 'not_found', message: 'The input is gone.' };
+  await failBatch({ ...parts, jobs: { add } as BatchDependencies['jobs'], log }, { id, state: 'validating' }, [
+    problem,
+  ]);
+  expect([(await found()).state, jobs, lines]).toEqual(['running', [], []]);
 });
 
 it('a batch that is removed before its ending job runs leaves nothing', async () => {
