@@ -27,6 +27,14 @@ export interface CallPart {
 /** A piece of an answer, in the order in which the model wrote it. */
 export type AnswerPart = TextPart | CallPart;
 
+/** The client's tools, as a CLI's answer calls them. */
+export interface AnswerTools {
+  /** The client's names of tools, by the CLI's names. */
+  names: ReadonlyMap<string, string>;
+  /** Whether the answer may have several calls. If not, all calls but the first are dropped. The model can make them again later. */
+  parallel: boolean;
+}
+
 export interface StartOptions {
   starter: ProcessStarter;
   /** Empty folders for this session only. */

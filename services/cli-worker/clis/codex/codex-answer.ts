@@ -2,15 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, TextPart } from '../cli.ts';
+import type { AnswerPart, AnswerTools, TextPart } from '../cli.ts';
+import { readErrorText } from '../read-error-text.ts';
 import type { Outcome } from '../../answer/outcome.ts';
-
-export interface AnswerTools {
-  /** The client's names of tools, by Codex's names. */
-  names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. If not, all calls but the first are dropped. The model can make them again later. */
-  parallel: boolean;
-}
 
 /**
  * Reads the app server's notifications about one turn: pieces, calls of tools, token counts, and the end.
@@ -172,9 +166,4 @@ function toStatus(info: Json | undefined): number | undefined {
 /** Returns whether an error message is the whole body of the upstream's answer. Codex repeats the body only for status 400. */
 function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
-}
-
-function readErrorText(message: string): string {
-  const error = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
-  return error === undefined ? message : (JSON.parse(error) as string);
 }

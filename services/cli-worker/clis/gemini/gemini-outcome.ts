@@ -4,6 +4,7 @@ import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
+import { readErrorText } from '../read-error-text.ts';
 import type { RecordedAnswer } from './saved-conversation.ts';
 
 /**
@@ -42,10 +43,4 @@ function toFinishReason(stopReason: Json | undefined): string {
     default:
       return 'stop';
   }
-}
-
-/** Returns the field `message` of a text that is the body of an upstream's error. Returns any other text unchanged. */
-function readErrorText(message: string): string {
-  const sentence = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
-  return sentence === undefined ? message : (JSON.parse(sentence) as string);
 }

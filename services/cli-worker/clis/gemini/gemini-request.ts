@@ -7,6 +7,7 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
+import { parseToolInput } from '#shared/translate/vocabulary/tool-call.ts';
 import type { AnswerLimits } from '../../answer/answer-limit.ts';
 import { isSystemMessage, readItemsRequest, joinSystemTexts, type ClientWords } from '../items-request.ts';
 import type { ListedTool } from '../tool-list-server.ts';
@@ -90,7 +91,7 @@ function toTurn(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
       const { call_id: id, name: clientName, arguments: json } = item as ResponsesFunctionCall;
       const name = toolPrefix + toListedName(clientName);
       names.set(id, name);
-      return { role: 'model', parts: [{ functionCall: { id, name, args: parseArguments(json) } }] };
+      return { role: 'model', parts: [{ functionCall: { id, name, args: parseToolInput(json) } }] };
     }
     case 'function_call_output': {
       const { call_id: id, output } = item as { call_id: string; output: string | JsonObject[] };
@@ -103,16 +104,6 @@ function toTurn(item: ResponsesItem, names: Map<string, string>): GeminiTurn {
       const { role, content } = item as JsonObject;
       return { role: role === 'assistant' ? 'model' : 'user', parts: (content as JsonObject[]).map(toPart) };
     }
-  }
-}
-
-/** Parses a call's arguments. Arguments that are not a JSON object, which some models write, become the field `_raw` of an object. */
-function parseArguments(json: string): JsonObject {
-  try {
-    const args: unknown = JSON.parse(json);
-    return isJsonObject(args) ? args : { _raw: json };
-  } catch {
-    return { _raw: json };
   }
 }
 

@@ -2,17 +2,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { readRetryAfter, upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, TextPart } from '../cli.ts';
+import type { AnswerPart, AnswerTools, TextPart } from '../cli.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import type { AnswerValidator } from './answer-validator.ts';
 import { isHistoryMessage } from './opencode-history.ts';
-
-export interface AnswerTools {
-  /** The client's names of tools, by opencode's names. */
-  names: ReadonlyMap<string, string>;
-  /** Whether the answer may have several calls. If not, all calls but the first are dropped. The model can make them again later. */
-  parallel: boolean;
-}
 
 /**
  * Reads an opencode server's events about one session: parts and their pieces, calls of tools, token counts, and the end.

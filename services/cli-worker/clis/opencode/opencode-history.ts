@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseToolInput } from '#shared/translate/vocabulary/tool-call.ts';
 import { bareAgent, type OpencodeModel } from './opencode-config.ts';
 
 /** Beginning of the ids of messages in a history. Ids that opencode creates begin with the time and sort after these ids. */
@@ -100,23 +101,13 @@ function toCallPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now
   const output = results.get(callID) ?? '';
   const state = {
     status: 'completed',
-    input: parseArguments(json),
+    input: parseToolInput(String(json)),
     output,
     title: '',
     metadata: {},
     time: { start: now, end: now },
   };
   return { type: 'tool', callID, tool, state };
-}
-
-/** Parses a call's arguments. Arguments that are not a JSON object, which some models write, become the field `value` of an object. */
-function parseArguments(json: unknown): JsonObject {
-  try {
-    const input: unknown = JSON.parse(String(json));
-    return isJsonObject(input) ? input : { value: String(json) };
-  } catch {
-    return { value: String(json) };
-  }
 }
 
 function toText(output: unknown): string {

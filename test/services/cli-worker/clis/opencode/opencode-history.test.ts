@@ -44,7 +44,7 @@ describe('a history for opencode', () => {
         [
           textBlock('two'),
           { ...tool, callID: 'a', state: { status: 'completed', input: { n: 1 }, output: 'five' } },
-          { ...tool, callID: 'b', state: { input: { value: '{"n":' }, output: 'three\nfour' } },
+          { ...tool, callID: 'b', state: { input: { _raw: '{"n":' }, output: 'three\nfour' } },
         ],
       ],
       ['assistant', [textBlock('six')]],
