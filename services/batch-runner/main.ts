@@ -43,7 +43,7 @@ import { ModelBreakers } from './slots/model-breakers.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, registerRunnerGauges } from './runner-metrics.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { computeRequestBudget } from './compute-request-budget.ts';
+import { computeRequestBudget } from './request-memory.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 

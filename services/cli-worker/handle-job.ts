@@ -14,8 +14,7 @@ import {
 import { createAnswerContext, createUnseal } from '#shared/upstream/create-answer-context.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import type { CliSession } from './clis/cli.ts';
-import type { Outcome } from './answer/outcome.ts';
-import type { Dialogue } from './answer/dialogue.ts';
+import type { Outcome, Dialogue } from './answer/dialogue.ts';
 import { runConversation, type AnswerTimeouts } from './answer/run-conversation.ts';
 import type { LoginState } from './login-state.ts';
 import type { Lease } from './process-set/process-set.ts';

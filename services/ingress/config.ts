@@ -7,7 +7,7 @@ import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { isOrigin } from './http/allow-origins.ts';
-import { isHopCount } from './http/trusted-hops.ts';
+import { isHopCount } from './http/trusted-proxies.ts';
 
 const proxyDescription =
   'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or the number of proxies between the client and the ingress if each of them appends the address that it sees';

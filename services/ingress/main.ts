@@ -34,8 +34,7 @@ import { createSessionIdentifier } from '../console/api/session/create-session-i
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { toTrustProxySetting } from './http/trusted-hops.ts';
-import { findAddressWarnings } from './http/address-warnings.ts';
+import { toTrustProxySetting, findAddressWarnings } from './http/trusted-proxies.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { FollowerPlaces } from './http/follower-places.ts';
@@ -43,7 +42,7 @@ import { ArrivingBodies, computeMaxArrivingBytes } from './http/arriving-bodies.
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
 import { computeDefaultHeldBytes, computeDefaultMaxActive, HeldBodies } from './http/held-bodies.ts';
-import type { CountRefusal } from './http/refused-request.ts';
+import type { CountRefusal } from './http/answer-error.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { createIdempotencyParts } from './idempotency/create-idempotency-parts.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
-import { toTrustProxySetting } from '#services/ingress/http/trusted-hops.ts';
+import { toTrustProxySetting } from '#services/ingress/http/trusted-proxies.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';

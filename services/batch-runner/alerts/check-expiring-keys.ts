@@ -4,7 +4,7 @@ import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { findBeginning, toPeriodName } from '#shared/accounts/periods.ts';
 import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { toWebhookOwner } from './owner-of-key.ts';
+import { toWebhookOwner } from './list-budget-parties.ts';
 
 const dayMs = 24 * 3_600_000;
 

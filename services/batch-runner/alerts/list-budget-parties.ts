@@ -1,11 +1,10 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { findLiveKeysByParty } from '#shared/accounts/keys/key-record.ts';
+import { findLiveKeysByParty, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { TotalsUnit } from '#shared/accounts/periods.ts';
 import { toServiceParty, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
-import { toWebhookOwner } from './owner-of-key.ts';
 
 /** Names of the limits that are budgets, and the period of each budget. */
 export const budgetPeriods = {
@@ -59,4 +58,9 @@ export async function listBudgetParties(
       return { party: `team:${id}` as const, name, limits, owner: `team:${id}` as const };
     }),
   ].filter(({ limits }) => budgetNames.some((name) => limits[name] !== undefined));
+}
+
+/** Returns the owner of a key: a person, a team, or the router. */
+export function toWebhookOwner({ kind, ownerId }: Pick<KeyRecord, 'kind' | 'ownerId'>): WebhookOwner {
+  return kind === 'router' || ownerId === undefined ? 'router' : `${kind}:${ownerId}`;
 }

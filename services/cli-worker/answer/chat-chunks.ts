@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import type { AnswerPart, CallPart, TextPart } from '../clis/cli.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './dialogue.ts';
 
 /** Data of the last event of a stream in the chat format. */
 export const chatDone = '[DONE]';

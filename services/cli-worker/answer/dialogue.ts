@@ -1,7 +1,14 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Translation } from '#shared/translate/translation.ts';
 import type { UpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { Outcome } from './outcome.ts';
+import type { Usage } from '#shared/core/usage.ts';
+
+export interface Outcome {
+  /** Reason in the chat format: `stop`, `length`, `tool_calls` or `content_filter`. */
+  finishReason: string;
+  /** Tokens that the CLI counted; absent if it reports none. */
+  usage?: Usage | undefined;
+}
 
 /**
  * Translates clients' requests into requests to a kind of CLI, and the CLI's answers into answers for clients. It uses the translations of

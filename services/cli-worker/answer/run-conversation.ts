@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliSession } from '../clis/cli.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, AnswerLimiter } from './dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import type { AnswerLimiter } from './dialogue.ts';
 
 export interface AnswerTimeouts {
   /** Maximum milliseconds until the first piece, including waits for a process. */

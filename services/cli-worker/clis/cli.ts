@@ -1,7 +1,6 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { Conversation } from '#shared/translate/conversation/conversation.ts';
-import type { Dialogue } from '../answer/dialogue.ts';
-import type { Outcome } from '../answer/outcome.ts';
+import type { Dialogue, Outcome } from '../answer/dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Workspace } from '../process/workspace.ts';

@@ -6,10 +6,9 @@ import {
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { AnswerLimit } from '../answer/answer-limit.ts';
 import { buildChatBody, chatDone, encodeEndChunk, encodePartChunk } from '../answer/chat-chunks.ts';
-import type { Dialogue } from '../answer/dialogue.ts';
+import type { Dialogue, Outcome } from '../answer/dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { AnswerPart, ConversationCli, ConversationSession, StartOptions } from './cli.ts';
-import type { Outcome } from '../answer/outcome.ts';
 
 /** The dialogue with a program that reads a conversation and answers with text. The pieces of an answer are written as chat chunks. */
 const conversationDialogue: Dialogue<Conversation, AnswerPart> = {

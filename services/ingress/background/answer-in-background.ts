@@ -10,8 +10,7 @@ import type { RequestOptions } from '#shared/serving/request-options.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
 import { getRequestContext } from '../http/request-context.ts';
-import type { BackgroundParts } from './background-parts.ts';
-import type { StreamRequest } from './stream-background.ts';
+import type { BackgroundParts, StreamRequest } from './stream-background.ts';
 
 export interface AnswerInBackgroundParts extends Pick<ServingComponents, 'workers' | 'registry' | 'priceOf'> {
   answers: AnswerStore;

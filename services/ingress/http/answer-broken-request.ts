@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
-import type { CountRefusal } from './refused-request.ts';
+import type { CountRefusal } from './answer-error.ts';
 import { createRequestId, createRequestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {

@@ -3,9 +3,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
-import { describeRefusal, type CountRefusal } from './refused-request.ts';
 import { getRequestContext } from './request-context.ts';
 import { traceError } from '#shared/serving/record-request.ts';
+import { InvalidKeyError, type RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
+import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
@@ -53,4 +54,22 @@ export function refuseMethod(...allowed: string[]) {
 /** Refuses a path that has no route. Mount it last. */
 export function refuseUnknownPath(request: Request): never {
   throw new RouterError('not_found', `There is no ${request.method} ${request.baseUrl}${request.path} here.`);
+}
+
+/** A request that was refused before any worker got it, and the name of the format in which it was refused. */
+export interface RefusedRequest extends Refusal {
+  format: string;
+}
+
+export type CountRefusal = (refused: RefusedRequest) => void;
+
+/** Returns what the metrics count for a request that ends with this error. */
+export function describeRefusal(response: Response, format: string, error: RouterError): RefusedRequest {
+  const { requestId, sender, requestedName } = getRequestContext(response);
+  return { format, requestId, error, key: sender ?? findRefusedKey(error), asked: requestedName };
+}
+
+function findRefusedKey(error: RouterError): RefusedKey | undefined {
+  const refusal = [error, error.cause].find((each) => each instanceof InvalidKeyError);
+  return refusal?.key;
 }

@@ -5,7 +5,7 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
-import type { CountRefusal } from './refused-request.ts';
+import type { CountRefusal } from './answer-error.ts';
 import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
 
 /** Milliseconds within which the headers of a request must arrive. */

@@ -12,8 +12,7 @@ import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
 import { getRequestContext } from '../http/request-context.ts';
-import { selectEventsAfter } from './select-events-after.ts';
-import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
+import { selectEventsAfter, isKeepAlive, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */

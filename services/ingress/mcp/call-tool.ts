@@ -7,7 +7,7 @@ import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import { asRouterError } from '../http/refuse.ts';
-import { describeRefusal, type CountRefusal } from '../http/refused-request.ts';
+import { describeRefusal, type CountRefusal } from '../http/answer-error.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';

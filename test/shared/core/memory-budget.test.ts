@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { computeRequestBudget } from '#services/batch-runner/compute-request-budget.ts';
+import { computeRequestBudget } from '#services/batch-runner/request-memory.ts';
 
 it('shared memory is never exceeded in sum, except by a single user, and is available again once it is released', () => {
   const most = 100;

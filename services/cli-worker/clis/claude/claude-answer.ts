@@ -4,7 +4,7 @@ import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.
 import { toFinishReason } from '#shared/translate/vocabulary/stop-reason.ts';
 import { readSpentAllowance } from '#shared/translate/upstreams/limit-texts.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 
 /**
  * Reads an answer from Claude Code's output: the upstream's events under `stream_event`, and a `result` at the end.

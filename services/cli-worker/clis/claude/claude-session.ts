@@ -4,7 +4,7 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { createJsonLineReader } from '../../process/line-reader.ts';
 import type { CliSession } from '../cli.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import { ClaudeAnswer } from './claude-answer.ts';
 import type { ClaudeRequest } from './claude-request.ts';
 import { ClientTools } from './client-tools.ts';

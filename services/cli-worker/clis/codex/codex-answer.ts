@@ -4,7 +4,7 @@ import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, AnswerTools, TextPart } from '../cli.ts';
 import { readErrorText } from '../read-error-text.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 
 /**
  * Reads the app server's notifications about one turn: pieces, calls of tools, token counts, and the end.

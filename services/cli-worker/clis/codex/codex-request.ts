@@ -8,8 +8,7 @@ import {
   type ClientWords,
   type ItemsRequest,
 } from '../items-request.ts';
-import { toCodexTool, type CodexTool } from './codex-tool.ts';
-import { toCodexToolName } from './codex-tool-name.ts';
+import { toCodexTool, type CodexTool, toCodexToolName } from './codex-tool.ts';
 
 export interface CodexRequest extends Omit<ItemsRequest, 'tools'> {
   /** The system messages before the first turn, joined; empty if there are none. Later system messages stay among the items. */

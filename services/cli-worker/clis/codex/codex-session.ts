@@ -6,7 +6,7 @@ import type { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer, unanswered } from '../../process/json-rpc-peer.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import { CodexAnswer } from './codex-answer.ts';
 import type { CodexRequest } from './codex-request.ts';
 import type { CodexTool } from './codex-tool.ts';

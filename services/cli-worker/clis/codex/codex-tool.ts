@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { toCodexToolName } from './codex-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
 
 export interface CodexTool {
   name: string;
@@ -49,4 +49,19 @@ function hasOnlyKeptKeywords(schema: Json): boolean {
       return Object.values(value).every((schemaOfName) => hasOnlyKeptKeywords(schemaOfName ?? null));
     return hasOnlyKeptKeywords(value);
   });
+}
+
+/** Names that Codex accepts for a client's tools. */
+const acceptedName = /^[\w-]{1,128}$/;
+
+/** Names that Codex uses itself: the prefix of MCP servers' tools, and the tool of Codex that cannot be switched off. */
+const reservedName = /^(?:mcp|mcp__.*|request_user_input)$/;
+
+/**
+ * Returns the name under which Codex offers a client's tool to its model: the client's name, or a replacement that is the same in every
+ * request.
+ */
+export function toCodexToolName(name: string): string {
+  if (acceptedName.test(name) && !reservedName.test(name)) return name;
+  return createDistinctToolName(`client_${name.replaceAll(/[^\w-]/g, '_')}`, name, undefined);
 }

@@ -4,10 +4,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ModelRefusals } from '#shared/upstream/model-refusals.ts';
 import type { AnswerPart, Cli, StartOptions } from '../cli.ts';
 import { hasKey, linkLogin, logins } from '../logins.ts';
-import { codexDialogue } from './codex-dialogue.ts';
-import type { CodexRequest } from './codex-request.ts';
+import { type CodexRequest, readCodexRequest } from './codex-request.ts';
 import { CodexSession } from './codex-session.ts';
 import { probeCodex } from './probe-codex.ts';
+import { createItemsDialogue } from '../items-dialogue.ts';
+
+/** The dialogue with Codex, which reads items of the Responses format. */
+export const codexDialogue = createItemsDialogue(readCodexRequest);
 
 /** Name of the provider that Codex uses with a key. */
 const provider = 'router_upstream';

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
 import { readErrorText } from '../read-error-text.ts';
 import type { RecordedAnswer } from './saved-conversation.ts';

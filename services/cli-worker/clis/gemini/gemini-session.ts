@@ -7,7 +7,7 @@ import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
 import type { AnswerPart, CliSession, TextPart } from '../cli.ts';
 import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import { mapGeminiError, readGeminiOutcome } from './gemini-outcome.ts';
 import { toolPrefix, serverName, type GeminiRequest } from './gemini-request.ts';
 import { SavedConversation, type RecordedCall } from './saved-conversation.ts';

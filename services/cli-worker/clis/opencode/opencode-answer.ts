@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { readRetryAfter, upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, AnswerTools, TextPart } from '../cli.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import type { AnswerValidator } from './answer-validator.ts';
 import { isHistoryMessage } from './opencode-history.ts';
 

@@ -101,7 +101,7 @@ function toCallPart(call: JsonObject, results: ReadonlyMap<unknown, string>, now
   const output = results.get(callID) ?? '';
   const state = {
     status: 'completed',
-    input: parseToolInput(String(json)),
+    input: parseToolInput(typeof json === 'string' ? json : ''),
     output,
     title: '',
     metadata: {},

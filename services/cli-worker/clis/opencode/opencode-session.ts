@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
-import type { Outcome } from '../../answer/outcome.ts';
+import type { Outcome } from '../../answer/dialogue.ts';
 import type { ListedTool, ToolListServer } from '../tool-list-server.ts';
 import { createAnswerValidator } from './answer-validator.ts';
 import type { ModelOnlyPlugin } from './model-only-plugin.ts';

@@ -1,5 +1,5 @@
 import { normalizeAddress } from './normalize-address.mjs';
-import { request, RouterUnreachableError } from './ask.mjs';
+import { request, RouterUnreachableError } from './router-request.mjs';
 import { ClientError } from './client-error.mjs';
 import { quoteShellWord } from './programs/shell-word.mjs';
 import { listAddressAndParents } from './router-address.mjs';

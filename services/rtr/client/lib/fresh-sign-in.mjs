@@ -1,4 +1,4 @@
-import { RouterUnreachableError } from './ask.mjs';
+import { RouterUnreachableError } from './router-request.mjs';
 import { ClientError } from './client-error.mjs';
 import { acceptsToken, OAuthError, refreshTokens } from './router-api.mjs';
 import { toRouterFile, readSignIn, updateSignIn } from './store/sign-ins.mjs';

@@ -1,7 +1,7 @@
 import { normalizeAddress } from './normalize-address.mjs';
-import { request, parseAnswer, RouterUnreachableError } from './ask.mjs';
+import { request, parseAnswer, RouterUnreachableError } from './router-request.mjs';
 import { ClientError } from './client-error.mjs';
-import { toPrintable } from './printable.mjs';
+import { toPrintable } from './to-printable.mjs';
 import { send } from './send.mjs';
 
 const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';

@@ -4,6 +4,8 @@ import { CallError } from '../client/call-error.ts';
 import { buildPath, type AdminClient } from './admin-client.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 
+export const personArgument = ['<user>', 'email address or id of the person'] as const;
+
 /**
  * Finds the person with an e-mail address or an id.
  * @throws RouterError `not_found`

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { findPerson } from './find-party.ts';
+import { findPerson, personArgument } from './find-party.ts';
 import { formatMinute, printDone, printList } from './print-answers.ts';
-import { personArgument } from './person-argument.ts';
 
 interface Session {
   id: string;

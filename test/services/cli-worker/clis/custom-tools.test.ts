@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
-import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
-import type { AnswerContext } from '#shared/translate/translation.ts';
-import { findTranslation } from '#shared/translate/translation.ts';
+import { codexDialogue } from '#services/cli-worker/clis/codex/codex.ts';
+import { type AnswerContext, findTranslation } from '#shared/translate/translation.ts';
 import { readRequests } from '../../../helpers/clis/read-requests.ts';
 
 const patch = '*** Begin Patch\n*** End Patch';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { toTrustProxySetting } from '#services/ingress/http/trusted-hops.ts';
+import { toTrustProxySetting } from '#services/ingress/http/trusted-proxies.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';

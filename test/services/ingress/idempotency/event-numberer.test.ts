@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { EventNumberer, isKeepAlive } from '#services/ingress/idempotency/event-numberer.ts';
-import { selectEventsAfter } from '#services/ingress/idempotency/select-events-after.ts';
+import { EventNumberer, isKeepAlive, selectEventsAfter } from '#services/ingress/idempotency/event-numberer.ts';
 
 const stream = [
   ': keep-alive\n\n',

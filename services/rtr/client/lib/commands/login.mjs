@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
-import { RouterUnreachableError } from '../ask.mjs';
+import { RouterUnreachableError } from '../router-request.mjs';
 import { discover } from '../discover.mjs';
 import { beginSignIn, requestTokens, OAuthError, revoke } from '../router-api.mjs';
 import { toRouterAddress } from '../router-address.mjs';

@@ -1,4 +1,4 @@
-import { RouterUnreachableError } from '../ask.mjs';
+import { RouterUnreachableError } from '../router-request.mjs';
 import { findRouter } from '../find-router.mjs';
 import { OAuthError, revoke } from '../router-api.mjs';
 import { toRouterFile, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { requireApiAddress } from './require-api-address.mjs';
+import { requireApiAddress } from '../normalize-address.mjs';
 import { findClaudeOverrides } from './claude-overrides.mjs';
 import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';

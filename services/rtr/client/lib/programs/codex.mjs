@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { requireApiAddress } from './require-api-address.mjs';
+import { requireApiAddress } from '../normalize-address.mjs';
 import { mergeToml } from './merge-toml.mjs';
 import { readModelIds } from './model-ids.mjs';
 import { toPlainName, findText, parseTomlLines } from './toml-lines.mjs';

@@ -1,5 +1,5 @@
 import { ClientError } from '../client-error.mjs';
-import { requireApiAddress } from './require-api-address.mjs';
+import { requireApiAddress } from '../normalize-address.mjs';
 import { quoteShellWord } from './shell-word.mjs';
 
 /**

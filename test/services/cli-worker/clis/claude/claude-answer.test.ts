@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
-import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
+import type { Outcome } from '#services/cli-worker/answer/dialogue.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
-import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
+import { codexDialogue } from '#services/cli-worker/clis/codex/codex.ts';
 import { said } from '../../../../helpers/formats/said.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMaxWait } from '#services/ingress/http/read-max-wait.ts';
+import { readMaxWait } from '#services/ingress/http/read-request-headers.ts';
 
 it.each([
   ['2', 2_000],

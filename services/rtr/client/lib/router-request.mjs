@@ -1,5 +1,5 @@
 import { ClientError } from './client-error.mjs';
-import { toPrintable } from './printable.mjs';
+import { toPrintable } from './to-printable.mjs';
 import { send } from './send.mjs';
 
 /** Thrown when the router cannot be reached or sends no usable answer. */

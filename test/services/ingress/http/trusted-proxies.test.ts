@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findAddressWarnings } from '#services/ingress/http/address-warnings.ts';
+import { findAddressWarnings } from '#services/ingress/http/trusted-proxies.ts';
 
 it.each([
   [undefined, [], []],

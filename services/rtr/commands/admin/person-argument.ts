@@ -1,1 +1,0 @@
-export const personArgument = ['<user>', 'email address or id of the person'] as const;
