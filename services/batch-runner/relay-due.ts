@@ -7,7 +7,7 @@ const atOnce = 64;
 /** Milliseconds between two checks for due messages. */
 const checkIntervalMs = 1_000;
 
-interface DueMessage {
+export interface DueMessage {
   id: string;
   attempts: number;
 }

@@ -1,10 +1,10 @@
-import { hash } from 'node:crypto';
 import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
+import { CustomIds } from '#shared/formats/batches/custom-ids.ts';
 import { createEndingJob, createSliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { heavyBytes } from '../heavy-work.ts';
@@ -94,7 +94,7 @@ async function readInput(
     content.problems.push(inputGoneProblem);
     return content;
   }
-  const ids = new Set<string>();
+  const ids = new CustomIds();
   let number = 0;
   try {
     for await (const line of readInputLines(parts, batch.id, pieces, { maxBytes: parts.maxLineBytes })) {
@@ -120,20 +120,17 @@ async function checkLine(
   { bytes, heavyTask }: InputLine,
   { endpoint }: BatchRecord,
   format: BatchFormat,
-  ids: Set<string>,
+  ids: CustomIds,
   content: InputContent,
 ): Promise<BatchProblem | undefined> {
   const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
     if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
-    // A long id is replaced by its hash, because a hundred thousand ids may be in memory at once.
-    const shortId = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
-    if (ids.has(shortId)) {
+    if (!ids.add(customId)) {
       const message = shorten(`An earlier line has the same custom_id: ${JSON.stringify(customId)}`);
       return { code: 'duplicate_custom_id', message, param: 'custom_id' };
     }
-    ids.add(shortId);
     if (content.lines === 0) content.model = readModel(request);
     return undefined;
   } catch (error) {

@@ -4,6 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { noPurpose } from '#shared/core/purpose.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
@@ -94,7 +95,9 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
     await awaitLimit(parts, line, stops.waiting);
     const charge = new LineCharge(parts.limits, parts.priceOf);
     const memory = new LineMemory(parts.answerBudget);
-    const answer = await runOnce(parts, line, { charge, memory }, stops).catch(toErrorAnswer);
+    const answer = await runOnce(parts, line, { charge, memory }, stops).catch((error: unknown): Answer => ({
+      error: toRouterError(error),
+    }));
     if (!answer || stops.running.aborted) {
       charge.release();
       memory.release();
@@ -226,11 +229,6 @@ function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer):
 function withoutStoring(request: ClientRequest): ClientRequest {
   const { store } = request;
   return store ? { ...request, store: { ...store, store: store.store ?? false } } : request;
-}
-
-function toErrorAnswer(error: unknown): Answer {
-  if (error instanceof RouterError) return { error };
-  return { error: new RouterError('internal', 'The router failed.', { cause: error }) };
 }
 
 async function waitFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
@@ -67,7 +67,7 @@ export async function serveRun(parts: ServeRunParts, run: ResponseRun, signal: A
     ({ toStore } = prepared);
     return { end: await servePrepared(parts, run, prepared, caller, requestMemory, signal), toStore };
   } catch (error) {
-    return { end: { error: asRouterError(error) }, toStore };
+    return { end: { error: toRouterError(error) }, toStore };
   } finally {
     requestMemory.release();
   }
@@ -102,9 +102,4 @@ async function servePrepared(
   // From here on, a worker has the request, or the request waits for a worker.
   requestMemory.endHeavyWork();
   return running && awaitEnd(sink.ended, running, signal);
-}
-
-function asRouterError(error: unknown): RouterError {
-  if (error instanceof RouterError) return error;
-  return new RouterError('internal', 'The router failed.', { cause: error });
 }

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { BatchRecord, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
+import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
@@ -10,27 +11,21 @@ import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts'
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { countRequest, type CountedLimits } from '#shared/serving/count-request.ts';
+import { beginUpload, type UploadParts } from '../files/begin-upload.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import { readRequestLines } from './read-request-lines.ts';
 
-/** Bytes of memory that are reserved for the requests in a body while they are sent to the store. */
-const reservedBytes = 20 * 1024 * 1024;
-
 /** Milliseconds after which the input file of a batch with inline requests expires, unless validation has removed it earlier. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
-export interface CreateBatchParts extends CountedLimits {
+export interface CreateBatchParts extends CountedLimits, UploadParts {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'delete'>;
   formats: readonly ClientFormat[];
   readBody: ReadBody;
-  heldBodies: HeldBodies;
   maxLineBytes: number;
-  /** Whether the time to drain is over and the process is about to exit. */
-  isEnding: () => boolean;
   /** Milliseconds after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   log: Pick<Logger, 'warn'>;
@@ -56,7 +51,7 @@ export async function createBatch(
   batchRequest: BatchRequest,
   parts: CreateBatchParts,
 ): Promise<BatchRecord> {
-  if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  if (parts.isEnding()) throw createShuttingDownError();
   const { batches } = parts;
   const { source } = batchRequest.format;
   // Limits are checked before the requests are received. A batch from a file counts later: it must not count if its body repeats an earlier
@@ -128,21 +123,13 @@ async function readInlineBatch(
   response: Response,
   { id, owner, api, format }: BatchRequest,
   { field, path, windowMs }: Source<'inline'>,
-  { heldBodies, files, maxLineBytes, bodyTimeoutMs }: CreateBatchParts,
+  parts: CreateBatchParts,
 ): Promise<NewBatch> {
+  const { files, maxLineBytes, bodyTimeoutMs } = parts;
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
-  const { identity } = getRequestContext(response);
-  const { id: key } = identity;
-  const statedBytes = Number(request.headers['content-length']);
-  const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const reservation = heldBodies.admit(identity);
-  const clientGone = new AbortController();
-  response.on('close', () => {
-    clientGone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
-    reservation.release();
-  });
-  reservation.grow(Math.min(expectedBytes ?? reservedBytes, reservedBytes));
+  const { id: key } = getRequestContext(response).identity;
+  const { reservation, expectedBytes, signal } = beginUpload(request, response, parts);
   let total = 0;
   const onEnd = (lines: number): void => {
     total = lines;
@@ -159,7 +146,7 @@ async function readInlineBatch(
     mimeType: 'application/jsonl',
     expiresAfterMs: inputLifeMs,
   };
-  const file = await files.add(owner, lines, description, { signal: clientGone.signal, expectedBytes });
+  const file = await files.add(owner, lines, description, { signal, expectedBytes });
   const createdAt = Date.now();
   const facts = { id, owner, key, api: api.segment, path, inputFile: file.id, createdAt };
   return { ...facts, expiresAt: createdAt + windowMs, total };

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
+import { CustomIds } from '#shared/formats/batches/custom-ids.ts';
 import { ArraySplitter } from './array-splitter.ts';
 
 const lineFeed = Buffer.from('\n');
@@ -23,15 +23,13 @@ export async function* readRequestLines(
   { format, field, maxLineBytes, onEnd }: RequestLinesOptions,
 ): AsyncGenerator<Uint8Array> {
   const splitter = new ArraySplitter(field, maxLineBytes);
-  const ids = new Set<string>();
+  const ids = new CustomIds();
   for await (const piece of body) {
     for (const element of splitter.push(piece)) {
       const path = `${field}.${ids.size}`;
       const { customId } = readElement(format, element, path);
-      const shortId = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
-      if (ids.has(shortId))
+      if (!ids.add(customId))
         throw invalidRequest(`${path}.custom_id`, `custom_id ${JSON.stringify(customId)} is not unique.`);
-      ids.add(shortId);
       if (ids.size > format.maxLines) throw invalidRequest(field, `A batch has ${format.maxLines} requests at most.`);
       yield Buffer.concat([element, lineFeed]);
     }

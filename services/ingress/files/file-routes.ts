@@ -5,25 +5,19 @@ import type { FormatFiles } from '#shared/formats/format-files.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import { refuseMethod } from '../http/answer-error.ts';
-import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
+import { beginUpload, type UploadParts } from './begin-upload.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
-
-/** Bytes of memory that are reserved for an upload: two parts of the upload to S3, and the bytes on their way from the client to S3. */
-const uploadBytes = 20 * 1024 * 1024;
 
 /** Number of characters after which a file name is cut off. */
 const maxNameLength = 255;
 
-export interface FileRoutesParts {
+export interface FileRoutesParts extends UploadParts {
   files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'delete'>;
-  heldBodies: HeldBodies;
   unreadOutputs: UnreadOutputs;
-  /** Whether the time to drain is over and the process is about to exit. */
-  isEnding: () => boolean;
   /** Milliseconds after which a client that sends or reads nothing is disconnected. */
   bodyTimeoutMs: number;
   store: {
@@ -84,20 +78,10 @@ async function upload(
   response: Response,
   owner: string,
   format: FormatFiles,
-  { files, heldBodies, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
+  parts: FileRoutesParts,
 ) {
-  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // If the client has disconnected while its key was checked, nothing would release the memory of its request.
-  if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
-  const statedBytes = Number(request.headers['content-length']);
-  const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const reservation = heldBodies.admit(getRequestContext(response).identity);
-  const clientGone = new AbortController();
-  response.on('close', () => {
-    clientGone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
-    reservation.release();
-  });
-  reservation.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
+  const { files, bodyTimeoutMs: timeoutMs } = parts;
+  const { reservation, expectedBytes, signal } = beginUpload(request, response, parts);
   const {
     fields,
     files: [file],
@@ -106,7 +90,7 @@ async function upload(
     reservation,
     maxFiles: 1,
     isKept: (field) => field === 'file',
-    keep: (content) => files.receive(owner, content, { signal: clientGone.signal, expectedBytes }),
+    keep: (content) => files.receive(owner, content, { signal, expectedBytes }),
     discard: (received) => received.discard(),
   });
   if (!file) throw new RouterError('missing_parameter', "The form has no file in the field 'file'.", { param: 'file' });

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
@@ -54,7 +55,7 @@ export async function receiveFormBody(
     keep: (content) => encodeFile(content, countBytes),
   });
   if (response.destroyed) return undefined;
-  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  if (isEnding()) throw createShuttingDownError();
   const body = toJson(form, countBytes);
   await context.keyed?.claim(body);
   return body;

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { RouterError } from '#shared/core/errors.ts';
+import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { getRequestContext } from './request-context.ts';
 import type { ReadBody } from './read-body.ts';
@@ -28,7 +28,7 @@ export async function receiveBody(
   const context = getRequestContext(response);
   const body = await readBody(request, context.reserveBody(heldBodies));
   if (response.destroyed) return undefined;
-  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  if (isEnding()) throw createShuttingDownError();
   // A request without an idempotency key does not wait, because even that would cost a turn of the microtask queue.
   if (context.keyed) await context.keyed.claim(body);
   return body;

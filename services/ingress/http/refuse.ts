@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 
 /**
@@ -49,10 +50,9 @@ function discardRest({ req: request }: ServerResponse): void {
 
 /** Returns the error that a client receives for a thrown value. The client does not see the cause of an unexpected error. */
 export function asRouterError(error: unknown): RouterError {
-  if (error instanceof RouterError) return error;
   // The errors of Express have a status, for example the error for a path that cannot be decoded.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return new RouterError('invalid_request', 'The request could not be understood.', { cause: error });
   }
-  return new RouterError('internal', 'The router failed.', { cause: error });
+  return toRouterError(error);
 }

@@ -7,6 +7,7 @@ import type {
   AnswerPiece,
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
@@ -91,7 +92,7 @@ class Follower {
           if (outcome === 'more') continue;
           if (outcome !== 'later') return outcome;
         }
-        if (ending.aborted) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+        if (ending.aborted) throw createShuttingDownError();
         await wakeSignal.wait(Math.min(readIntervalMs, this.#parts.keepAliveMs));
         this.#keepAlive();
       }

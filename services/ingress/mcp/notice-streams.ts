@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { startEvents } from '../http/refuse.ts';
 import type { ListeningPlaces } from './listening-places.ts';
 
 const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
@@ -24,11 +25,7 @@ export class NoticeStreams {
   open(response: Response): void {
     // The client may have left while its key was checked.
     if (response.destroyed) return;
-    response.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-    });
+    startEvents(response);
     // While the node stops, a new stream ends at once, so that its client connects to another node.
     if (this.#isClosed) response.end();
     else this.#begin(response);

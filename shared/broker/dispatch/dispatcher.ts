@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
@@ -194,7 +195,7 @@ export class Dispatcher {
     await Promise.race([timeUp, allEnded]);
     timer.abort();
     for (const job of this.#jobs.values()) {
-      this.fail(job, new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 }));
+      this.fail(job, createShuttingDownError());
     }
   }
 

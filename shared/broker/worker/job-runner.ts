@@ -4,6 +4,7 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import type { Grant } from '../contract/claim.ts';
@@ -132,7 +133,10 @@ export class JobRunner {
           log.info({ ...logFields, ms: computeElapsedMs(startedAt) }, 'job cancelled');
           return;
         }
-        const routerError = toRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        const routerError = toRouterError(
+          controller.signal.aborted ? controller.signal.reason : error,
+          'The worker failed.',
+        );
         recordEnd('failed', routerError.code);
         log.warn({ ...logFields, ms: computeElapsedMs(startedAt), code: routerError.code, err: error }, 'job failed');
         writer.fail(routerError);
@@ -240,11 +244,6 @@ function splitBody({ relayedBytes }: Grant, body: Buffer): Pick<GrantedJob, 'bod
 
 /** The abort reason of a job that ends without an error for its dispatcher. */
 const cancelReason = new Error('cancelled');
-
-function toRouterError(error: unknown): RouterError {
-  if (error instanceof RouterError) return error;
-  return new RouterError('internal', 'The worker failed.', { cause: error });
-}
 
 function computeElapsedMs(since: number): number {
   return Math.round(performance.now() - since);

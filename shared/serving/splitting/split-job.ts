@@ -4,8 +4,9 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { countFreeSlots, noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import { addUsage, noUsage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import type { JobDispatcher } from '../run-job.ts';
@@ -206,9 +207,4 @@ export class SplitJob {
       error: this.#error,
     });
   }
-}
-
-function toRouterError(error: unknown): RouterError {
-  if (error instanceof RouterError) return error;
-  return new RouterError('internal', 'The router failed.', { cause: error });
 }

@@ -3,7 +3,8 @@
  * Behaves like Claude Code with streamed input, without an upstream. It answers with all input that this process has received, and follows
  * a word in brackets in the last text: `[status]` answers with its arguments, environment and folder, `[die]` ends by SIGKILL after the
  * first piece, `[silent]` is silent until it is interrupted, `[hang]` is silent after the first piece and ignores interrupts, `[slow]`
- * answers for long, `[obey]` too, but stops when interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line without end, `[replay NAME]` prints a recorded answer.
+ * answers for long, `[obey]` too, but stops when interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line without end,
+ * `[replay NAME]` prints a recorded answer.
  * `FAKE_START` in its environment: `die` or `hang` before it is ready, `slow` becomes ready a second later.
  */
 import { readFileSync, readdirSync } from 'node:fs';
