@@ -8,13 +8,13 @@ import {
   type FoundKey,
 } from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
-import { weightSchema } from '#shared/accounts/limits/limits.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
-import { formatValues } from './admin/print-answers.ts';
+import { readWeight } from './admin/key-settings.ts';
+import { formatOwner, formatValues } from './admin/print-answers.ts';
 import { formatDate } from './format-date.ts';
 import { toTableLines } from './table-lines.ts';
 import { readCommandLine } from './read-command-line.ts';
@@ -90,12 +90,6 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   return outcome;
 }
 
-function readWeight(text: string): number {
-  const weight = weightSchema.safeParse(Number(text));
-  if (weight.success) return weight.data;
-  throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });
-}
-
 function readTools(names: readonly string[]): string[] {
   const tools = keyToolsSchema.safeParse(names);
   if (tools.success) return tools.data;
@@ -118,11 +112,6 @@ function toKeyJson(record: FoundKey): Record<string, unknown> {
     createdAt: new Date(createdAt).toISOString(),
     revokedAt: revokedAt === undefined ? null : new Date(revokedAt).toISOString(),
   };
-}
-
-function formatOwner({ kind, ownerId, owner }: FoundKey): string {
-  if (ownerId === undefined) return 'router';
-  return `${kind === 'team' ? 'team ' : ''}${owner?.name ?? ownerId}`;
 }
 
 function formatLimits({ limits = {} }: FoundKey): string {
@@ -148,7 +137,7 @@ function toTable(records: FoundKey[]): string[] {
     ...records.map((record) => [
       record.id,
       maskKey(record),
-      formatOwner(record),
+      formatOwner(record.kind, record.owner?.name ?? record.ownerId),
       record.class,
       formatDate(record.createdAt),
       record.expiresAt === undefined ? '-' : formatDate(record.expiresAt),

@@ -1,4 +1,5 @@
 import { normalizeAddress } from './normalize-address.mjs';
+import { parseObject } from './json-object.mjs';
 import { request, RouterUnreachableError } from './router-request.mjs';
 import { ClientError } from './client-error.mjs';
 import { quoteShellWord } from './programs/shell-word.mjs';
@@ -40,18 +41,6 @@ async function fetchMetadata(router) {
   const metadata = parseObject(text);
   const { device_authorization_endpoint: device, token_endpoint: token } = metadata;
   return typeof device === 'string' && typeof token === 'string' ? { ...metadata, device, token } : undefined;
-}
-
-/**
- * @param {string} text
- * @returns {Record<string, unknown>} empty for a text that is not JSON
- */
-function parseObject(text) {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 /**

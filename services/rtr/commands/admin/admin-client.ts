@@ -95,6 +95,29 @@ export class AdminClient {
     } while (cursor !== undefined && remaining > 0);
   }
 
+  /**
+   * Yields the items of a list of which each page begins after the last item of the page before.
+   * @param field field of a page that contains the items
+   * @param limit maximum number of items
+   */
+  async *listAfter<Item extends { id: string }>(
+    path: string,
+    field: string,
+    query: Query,
+    limit: number,
+  ): AsyncGenerator<Item> {
+    let after: string | undefined;
+    let remaining = limit;
+    for (let hasMore = true; hasMore && remaining > 0;) {
+      const pageQuery = { ...query, limit: Math.min(remaining, pageSize), after };
+      const { more, [field]: items = [] } = await this.get<{ more: boolean } & Record<string, Item[]>>(path, pageQuery);
+      yield* items;
+      remaining -= items.length;
+      after = items.at(-1)?.id;
+      hasMore = more && after !== undefined;
+    }
+  }
+
   async listAll<Item>(path: string, query: Query = {}): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this.list<Item>(path, query)) items.push(item);

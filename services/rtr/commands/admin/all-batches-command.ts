@@ -57,19 +57,8 @@ export function createAllBatchesCommand(run: RunAdminCommand): Command {
 async function listBatches(context: AdminContext, owner: string, limit: number): Promise<void> {
   const { client } = context;
   const { kind, value: party } = await findParty(client, owner);
-  const readBatches = async function* (): AsyncGenerator<Batch> {
-    let after: string | undefined;
-    let remaining = limit;
-    for (let hasMore = true; hasMore && remaining > 0;) {
-      const query = { owner: `${kind}:${party.id}`, limit: Math.min(remaining, 500), after };
-      const page = await client.get<{ batches: Batch[]; more: boolean }>('/batches', query);
-      yield* page.batches;
-      remaining -= page.batches.length;
-      after = page.batches.at(-1)?.id;
-      hasMore = page.more && after !== undefined;
-    }
-  };
-  await printList(context, readBatches(), { ...batchTable, none: `${owner} has no batches.` });
+  const batches = client.listAfter<Batch>('/batches', 'batches', { owner: `${kind}:${party.id}` }, limit);
+  await printList(context, batches, { ...batchTable, none: `${owner} has no batches.` });
 }
 
 async function cancelBatch(context: AdminContext, id: string): Promise<void> {

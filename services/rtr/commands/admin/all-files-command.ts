@@ -53,19 +53,7 @@ export function createAllFilesCommand(run: RunAdminCommand): Command {
 async function listFiles(context: AdminContext, ownerText: string, limit: number): Promise<void> {
   const { client } = context;
   const owner = await findOwner(client, ownerText);
-  const readFiles = async function* (): AsyncGenerator<OwnedFile> {
-    let after: string | undefined;
-    let remaining = limit;
-    for (let hasMore = true; hasMore && remaining > 0;) {
-      const query = { owner, limit: Math.min(remaining, 500), after };
-      const page = await client.get<{ files: OwnedFile[]; more: boolean }>('/files', query);
-      yield* page.files;
-      remaining -= page.files.length;
-      after = page.files.at(-1)?.id;
-      hasMore = page.more && after !== undefined;
-    }
-  };
-  await printList(context, readFiles(), {
+  await printList(context, client.listAfter<OwnedFile>('/files', 'files', { owner }, limit), {
     head: ['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES', 'NAME'],
     row: ({ id, purpose, bytes, createdAt, expiresAt, name }) => {
       return [id, purpose, formatBytes(bytes), formatMinute(createdAt), formatMinute(expiresAt), name];

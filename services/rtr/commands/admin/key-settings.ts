@@ -45,7 +45,8 @@ export function readKeyChange(
   };
 }
 
-function readWeight(text: string): number {
+/** @throws RouterError `invalid_request` for a text that is not a weight */
+export function readWeight(text: string): number {
   const weight = weightSchema.safeParse(Number(text));
   if (weight.success) return weight.data;
   throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });

@@ -9,6 +9,7 @@ import type { RecordsOption } from './party-settings.ts';
 import {
   formatDay,
   formatMinute,
+  formatOwner,
   printDone,
   printFacts,
   printList,
@@ -38,7 +39,9 @@ export async function createApiKey(
         : { kind: own ? 'user' : 'router' };
   const body = { ...owner, name, ...Object.fromEntries(settings) };
   const { value } = await client.send<CreatedKey>('POST', '/keys', { body });
-  printCreated(context, value, `Key "${value.key.name}"${formatOwner(value.key, ' of ')}`);
+  const { key } = value;
+  const ofOwner = key.owner ? ` of ${formatOwner(key.kind, key.owner.name)}` : '';
+  printCreated(context, value, `Key "${key.name}"${ofOwner}`);
 }
 
 export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
@@ -52,7 +55,7 @@ export async function listApiKeys(context: AdminContext, owner: string | undefin
       return [
         id,
         masked,
-        formatOwner(key) || 'router',
+        formatOwner(key.kind, key.owner?.name),
         priority,
         formatDay(createdAt),
         findState(key),
@@ -122,7 +125,7 @@ function printKey(context: AdminContext, key: Key): void {
     id,
     key: masked,
     kind,
-    owner: formatOwner(key),
+    owner: key.owner && formatOwner(key.kind, key.owner.name),
     issued: issued && `by an administrator; its files and batches belong to ${issued.storesAs}`,
     state: findState(key),
     class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
@@ -149,9 +152,4 @@ function findState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt <= Date.now()) return 'expired';
   return replacedBy === undefined ? 'usable' : 'replaced';
-}
-
-function formatOwner({ kind, owner }: Key, before = ''): string {
-  if (!owner) return '';
-  return `${before}${kind === 'team' ? 'team ' : ''}${owner.name}`;
 }

@@ -62,6 +62,15 @@ export function formatMinute(time: number | undefined): string {
   return time === undefined ? '-' : new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/**
+ * Returns the owner of a key or a webhook, such as `team Research`, or `Ada` for a person.
+ * @param name undefined: the router is the owner
+ */
+export function formatOwner(kind: string, name: string | undefined): string {
+  if (name === undefined) return 'router';
+  return kind === 'team' ? `team ${name}` : name;
+}
+
 /** Returns named values as `a=1 b=2`; empty without values. */
 export function formatValues(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)

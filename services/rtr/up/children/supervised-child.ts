@@ -108,7 +108,9 @@ export class SupervisedChild {
     const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#endsInARow - 1);
     this.#state = 'pausing';
     this.#options.onUnexpectedEnd(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
-    this.#pause = setTimeout(() => (this.#lastRestart = this.#restart()), pauseMs);
+    this.#pause = setTimeout(() => {
+      this.#lastRestart = this.#restart();
+    }, pauseMs);
   }
 
   #giveUp(reason: string): void {

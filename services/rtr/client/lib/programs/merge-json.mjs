@@ -1,4 +1,5 @@
 import { ClientError } from '../client-error.mjs';
+import { isObject } from '../json-object.mjs';
 
 /**
  * Returns the text of a JSON file with some values replaced and all other values unchanged.
@@ -21,7 +22,7 @@ function readObject(path, text) {
   if (text.trim() === '') return {};
   try {
     const value = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     // The parser's message is not shown, because it quotes the file.
   }
@@ -42,12 +43,4 @@ function mergeValues(before, values) {
     result[name] = isObject(value) && isObject(current) ? mergeValues(current, value) : value;
   }
   return result;
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

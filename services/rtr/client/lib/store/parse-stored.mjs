@@ -1,4 +1,5 @@
 import { ClientError } from '../client-error.mjs';
+import { isObject, parseObject } from '../json-object.mjs';
 
 /**
  * A sign-in to a router.
@@ -71,24 +72,4 @@ function isIndex(value) {
     isObject(routers) &&
     Object.values(routers).every((entry) => isObject(entry) && ['keyring', 'file'].includes(String(entry['store'])))
   );
-}
-
-/**
- * @param {string} text
- * @returns {Record<string, unknown>} empty for a text that is not JSON
- */
-function parseObject(text) {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
-
-/**
- * @param {unknown} value
- * @returns {value is Record<string, unknown>}
- */
-function isObject(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import { formatDate } from '../../format-date.ts';
 import { buildPath } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { findReceiver, findTeam } from '../find-party.ts';
-import { printDone, printList } from '../print-answers.ts';
+import { formatOwner, printDone, printList } from '../print-answers.ts';
 
 const hourMs = 3_600_000;
 
@@ -61,7 +61,14 @@ export async function listWebhooks(context: AdminContext): Promise<void> {
     head: ['ID', 'OWNER', 'CREATED', 'STATE', 'EVENTS', 'URL'],
     row: (webhook) => {
       const { id, createdAt, enabled, events, url } = webhook;
-      return [id, formatOwner(webhook), formatDate(createdAt), enabled ? 'enabled' : 'disabled', events.join(','), url];
+      return [
+        id,
+        formatOwner(webhook.kind, webhook.owner?.name),
+        formatDate(createdAt),
+        enabled ? 'enabled' : 'disabled',
+        events.join(','),
+        url,
+      ];
     },
     none: 'There are no webhooks yet. Make one with: rtr webhooks add <url> --events <events>',
   });
@@ -100,9 +107,4 @@ export function requireOneOwner({ team, user }: Pick<NewWebhookOptions, 'team' |
 
 function printSecret(context: AdminContext, { webhook, secret }: WebhookWithSecret, what: string): void {
   printDone(context, { ...webhook, secret }, `${what}: ${secret}`);
-}
-
-function formatOwner({ kind, owner }: Webhook): string {
-  if (!owner) return 'router';
-  return kind === 'team' ? `team ${owner.name}` : owner.name;
 }
