@@ -5,22 +5,27 @@ import type { HostedFunction } from './hosted-functions.ts';
 
 /**
  * Finds the calls of MCP servers that the client has approved and that have not run yet. The id of a call is the id of its approval
- * request. Leaves out a call if the request no longer has its tool.
+ * request. Leaves out a call if the request no longer has its tool. If the input repeats an approval request, its first item counts; of
+ * several responses to it, the last one.
  */
 export function findApprovedCalls(items: readonly ResponsesItem[], functions: readonly HostedFunction[]): HostedCall[] {
   const objects = items as readonly JsonObject[];
   const finishedIds = new Set(
     objects.map(({ type, approval_request_id: id }) => (type === 'mcp_call' ? id : undefined)),
   );
-  const approvedIds = new Set(
-    objects.map(({ type, approve, approval_request_id: id }) =>
-      type === 'mcp_approval_response' && approve === true ? id : undefined,
+  const approvals = new Map(
+    objects.flatMap(({ type, approve, approval_request_id: id }) =>
+      type === 'mcp_approval_response' ? [[id, approve === true] as const] : [],
     ),
   );
-  return objects.flatMap((item): HostedCall[] => {
-    const { type, id, server_label: label, name } = item;
-    if (type !== 'mcp_approval_request' || typeof id !== 'string' || !approvedIds.has(id) || finishedIds.has(id))
-      return [];
+  const requests = new Map<string, JsonObject>();
+  for (const item of objects) {
+    const { type, id } = item;
+    if (type === 'mcp_approval_request' && typeof id === 'string' && !requests.has(id)) requests.set(id, item);
+  }
+  return [...requests].flatMap(([id, item]): HostedCall[] => {
+    const { server_label: label, name } = item;
+    if (approvals.get(id) !== true || finishedIds.has(id)) return [];
     const hostedFunction = functions.find(
       ({ hosted, servedTool }) => hosted.label === label && servedTool.nameAtServer === name,
     );

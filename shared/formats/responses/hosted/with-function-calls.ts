@@ -51,6 +51,7 @@ export function replaceHostedItemsAt(
       item['type'] === 'mcp_approval_response' ? [[item['approval_request_id'], item] as const] : [],
     ),
   );
+  const replacedIds = new Set<Json | undefined>();
   const replaceItem = (item: ResponsesItem): ResponsesItem[] => {
     const call = item as JsonObject;
     const { id } = call;
@@ -66,7 +67,9 @@ export function replaceHostedItemsAt(
       case 'mcp_call':
         return createCallWithOutput(id, toFunctionName(call), toTextOrEmpty(call['arguments']), writeMcpOutput(call));
       case 'mcp_approval_request': {
-        if (finishedIds.has(id)) return [];
+        // A client that continues a stored answer may send its items once more.
+        if (finishedIds.has(id) || replacedIds.has(id)) return [];
+        replacedIds.add(id);
         const output = outputs.get(toTextOrEmpty(id)) ?? writeRefusal(responses.get(id));
         return createCallWithOutput(id, toFunctionName(call), toTextOrEmpty(call['arguments']), output);
       }

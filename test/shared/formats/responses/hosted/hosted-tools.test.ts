@@ -158,6 +158,10 @@ describe('the items of hosted calls, in a later request', () => {
     expect(replaceHostedItemsAt(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
   });
 
+  it('become one function call if an approval request is repeated', () => {
+    expect(plain(approval('r3'), answer('r3'), approval('r3'), answer('r3'))).toHaveLength(2);
+  });
+
   it('report whether the client has approved the call', () => {
     const refused = [approval('r2'), answer('r2', false, { reason: 'no!' })];
     const approved = ['r3', 'r4'].flatMap((id) => [approval(id), answer(id)]);

@@ -111,6 +111,15 @@ describe('an answer with hosted tools in the Responses format', () => {
     expect(answer.buildWholeAnswer()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
   });
 
+  it('runs an approved call once if the input repeats it, and as the last response to it says', () => {
+    const server = { type: 'mcp', server_label: 'wiki' };
+    const asked = { type: 'mcp_approval_request', id: 'r', server_label: 'wiki', name: 'find', arguments: '{}' };
+    const response = (approve: boolean) => ({ type: 'mcp_approval_response', approval_request_id: 'r', approve });
+    const calls = (...input: object[]) => open({ tools: [server], input }).approvedCalls;
+    expect(calls(asked, response(true), asked, response(true))).toMatchObject([{ id: 'r' }]);
+    expect(calls(asked, response(true), response(false))).toEqual([]);
+  });
+
   it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item of the input adds: %s', (type) => {
     const input = [
       { role: 'user', content: 'Look it up.' },
