@@ -8,7 +8,8 @@ export interface RequestOrigin {
   identity: KeyIdentity;
   /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
-  isRecorded?: boolean;
+  /** Whether the request and its answer are recorded for the key's owner. */
+  isRecorded?: boolean | undefined;
 }
 
 export interface Caller extends RequestOrigin {
@@ -18,4 +19,9 @@ export interface Caller extends RequestOrigin {
   onEffects?(): void;
   /** Whether the client has left. */
   isGone(): boolean;
+}
+
+/** Returns the origin of a caller's request, for further jobs of the same request. */
+export function pickOrigin({ requestId, identity, trace, isRecorded }: RequestOrigin): RequestOrigin {
+  return { requestId, identity, trace, isRecorded };
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -5,6 +7,7 @@ import { post } from '../helpers/clients/keyed-requests.ts';
 import { shareCluster, useCluster } from '../helpers/cluster/share-cluster.ts';
 import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { adminCommandsOf } from '../helpers/rtr/admin-commands.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
 
 const on = { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32) };
@@ -104,6 +107,30 @@ describe('a recording', () => {
     await until(async () => (await marks()).every(({ length }) => length > 0));
     expect(await marks()).toEqual([[true], [false]]);
     expect((await shown(ids[0] ?? '')).answer).toContain('"status":"queued"');
+  });
+
+  it('of an answer with hosted tools is marked in the ledger for each turn and each call', async () => {
+    const folder = temporaryFolder();
+    const config = join(folder, 'mcp.json');
+    const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), join(folder, 'diary')];
+    writeFileSync(config, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
+    await cluster.addToolsWorker({ MCP_CONFIG: config });
+    const input = '[demo call mcp_pages_find_pages {"query":"setts"}]\n[demo say "Found."]';
+    const tools = [{ type: 'mcp', server_label: 'pages', require_approval: 'never' }];
+    let id = '';
+    await until(async () => {
+      const answer = await ask('/openai/v1/responses', { model, input, tools, store: false });
+      expect(await answer.text()).toContain('mcp_call');
+      id = idOf(answer);
+    });
+    const records = async () => (await readUsage(cluster.prefix)).filter((record) => record.id === id);
+    await until(async () => (await records()).length === 3);
+    const marks = (await records()).map(({ operation, recorded: isRecorded }) => [operation, isRecorded]);
+    expect(marks.sort()).toEqual([
+      ['execute_tool', true],
+      ['generate', true],
+      ['generate', true],
+    ]);
   });
 
   it('does not change the streams of the SDKs', async () => {

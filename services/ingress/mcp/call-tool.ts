@@ -3,6 +3,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBloc
 import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
+import { pickOrigin } from '#shared/serving/caller.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { getRequestContext } from '../http/request-context.ts';
@@ -57,8 +58,7 @@ export async function runTool(
   const context = getRequestContext(response);
   let running: RunningRequest | undefined;
   try {
-    const { requestId, identity, trace } = context;
-    const caller = isShared ? { requestId, identity, trace, isGone: () => false } : context;
+    const caller = isShared ? { ...pickOrigin(context), isGone: () => false } : context;
     running = await serveTool(parts, request, reply, caller);
   } catch (error) {
     // The HTTP request of the call does not end with an error, so its handler would not count the refusal.

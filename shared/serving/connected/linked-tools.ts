@@ -14,7 +14,7 @@ import {
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { assignValidNames } from '#shared/core/valid-names.ts';
-import type { Caller } from '../caller.ts';
+import { pickOrigin, type Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import { runToolJob, type ToolComponents } from '../serve-tool.ts';
@@ -222,10 +222,6 @@ export class LinkedTools implements PersonalTools {
  */
 function findPerson({ kind, ownerId, storesAs }: KeyIdentity): string | undefined {
   return kind === 'user' && storesAs === undefined ? ownerId : undefined;
-}
-
-function pickOrigin({ requestId, identity, trace }: Caller): Pick<Caller, 'requestId' | 'identity' | 'trace'> {
-  return { requestId, identity, trace };
 }
 
 function toNamePrefix(server: string): string {

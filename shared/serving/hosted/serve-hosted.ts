@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientRequest } from '#shared/formats/client-format.ts';
 import type { HostedRequest, RunnableTool } from '#shared/formats/hosted/hosted-request.ts';
-import type { Caller } from '../caller.ts';
+import { pickOrigin, type Caller } from '../caller.ts';
 import { chooseLanes } from '../choose-lanes.ts';
 import { readKeyPermits } from '../key-permits.ts';
 import type { ListedTool } from '../list-tools.ts';
@@ -78,10 +78,10 @@ function beginHostedLoop(
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
   const { hosted_tools: settings } = parts.registry();
-  const { requestId, identity, trace } = caller;
+  const { requestId } = caller;
   const { format, client } = request;
   // The headers that report the limit status were sent with the first turn.
-  const laterCaller: Caller = { requestId, identity, trace, isGone: () => caller.isGone() };
+  const laterCaller: Caller = { ...pickOrigin(caller), isGone: () => caller.isGone() };
   // The client ran its own tools before the first turn.
   const laterOptions = { ...options, sentFor: removeTools(options.sentFor) };
   sink.keepBody?.();
