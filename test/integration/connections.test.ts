@@ -196,6 +196,17 @@ describe('an MCP server that people connect to', () => {
     expect(await execute(key, 'notes_payroll')).toMatchObject(denied);
   });
 
+  it('is listed for each key within its own limits', async () => {
+    const { raw: limited } = await makeKey(grace.client, { limits: { requestsPerMinute: 1 } });
+    expect(await execute(limited, 'notes_whoami')).toMatchObject(saidBy('grace'));
+    // The connection is new, so that its list is not cached.
+    await connect(grace, 'grace');
+    const list = (key: string) => get({ ...cluster, key }, '/tools/v1/list');
+    const [refusal, answer] = await Promise.all([list(limited), list(grace.key)]);
+    expect([refusal.status, answer.status]).toEqual([429, 200]);
+    expect(await answer.text()).toContain('notes_whoami');
+  });
+
   it('gets tokens that are in clear text neither in Redis nor in a log', async () => {
     expect(notes.tokens.length).toBeGreaterThan(0);
     const stored = JSON.stringify(await redis.hgetall(`${cluster.prefix}:connections-of:${grace.id}`));

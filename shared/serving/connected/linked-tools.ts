@@ -12,7 +12,7 @@ import {
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
 import { assignValidNames } from '#shared/core/valid-names.ts';
 import { pickOrigin, type Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
@@ -82,9 +82,10 @@ export class LinkedTools implements PersonalTools {
     sizeCalculation: (tools) => JSON.stringify(tools).length + 1,
     ttl: cacheMs,
   });
+  /** Keys do not share a running or failed listing, because a listing is a job of the key, and the key's limits may refuse it. */
   readonly #runningLists = new Map<string, Promise<readonly LinkedTool[]>>();
 
-  /** Servers that have just failed to list their tools, by the keys of `#cachedLists`. */
+  /** Servers that have just failed to list their tools, by the keys of `#runningLists`. */
   readonly #failedServers = new LRUCache<string, true>({ max: 10_000, ttl: failureCacheMs });
 
   constructor(accountLinks: PersonAccountLinks, parts: ToolComponents) {
@@ -92,7 +93,10 @@ export class LinkedTools implements PersonalTools {
     this.#parts = parts;
   }
 
-  /** Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer. */
+  /**
+   * Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer.
+   * @throws RouterError if a limit of the key refuses to ask a server, because clients would keep a list without its tools
+   */
   async list(caller: Caller): Promise<ListedTool[]> {
     const { workers } = this.#parts;
     const { identity } = caller;
@@ -112,13 +116,15 @@ export class LinkedTools implements PersonalTools {
       reachableServers.map(async ({ server, worker }): Promise<ListedTool[]> => {
         const version = versions.get(server.name);
         if (version === undefined) return [];
-        const key = toCacheKey(person, server, version);
-        if (this.#failedServers.has(key)) return [];
-        const tools = await this.#findTools(server, key, caller).catch((error: unknown) => {
-          if (!(error instanceof RouterError)) throw error;
-          this.#failedServers.set(key, true);
-          return [];
-        });
+        const failureKey = toListingKey(toCacheKey(person, server, version), identity);
+        if (this.#failedServers.has(failureKey)) return [];
+        const tools = await this.#findTools(server, toCacheKey(person, server, version), caller).catch(
+          (error: unknown) => {
+            if (!(error instanceof RouterError) || isLimitError(error)) throw error;
+            this.#failedServers.set(failureKey, true);
+            return [];
+          },
+        );
         return tools.map(({ tool }) => ({ ...tool, worker }));
       }),
     );
@@ -183,19 +189,20 @@ export class LinkedTools implements PersonalTools {
     return retry.follow(await run(token, retry.firstSink, caller));
   }
 
-  /** Returns the tools that a server has for a person. Concurrent callers share one listing. */
-  #findTools(server: LinkableServer, key: string, caller: Caller): Promise<readonly LinkedTool[]> {
-    const cachedTools = this.#cachedLists.get(key);
+  /** Returns the tools that a server has for a person. Concurrent callers with one key share one listing. */
+  #findTools(server: LinkableServer, cacheKey: string, caller: Caller): Promise<readonly LinkedTool[]> {
+    const cachedTools = this.#cachedLists.get(cacheKey);
     if (cachedTools) return Promise.resolve(cachedTools);
-    let running = this.#runningLists.get(key);
+    const listingKey = toListingKey(cacheKey, caller.identity);
+    let running = this.#runningLists.get(listingKey);
     if (!running) {
       running = this.#listTools(server, caller)
         .then((tools) => {
-          this.#cachedLists.set(key, tools);
+          this.#cachedLists.set(cacheKey, tools);
           return tools;
         })
-        .finally(() => this.#runningLists.delete(key));
-      this.#runningLists.set(key, running);
+        .finally(() => this.#runningLists.delete(listingKey));
+      this.#runningLists.set(listingKey, running);
     }
     return running;
   }
@@ -253,4 +260,13 @@ function nameTools(server: string, tools: readonly z.output<typeof listedToolSch
 
 function toCacheKey(person: string, { name, url }: LinkableServer, version: string): string {
   return JSON.stringify([person, name, url, version]);
+}
+
+function toListingKey(cacheKey: string, { id }: Pick<KeyIdentity, 'id'>): string {
+  return JSON.stringify([cacheKey, id]);
+}
+
+/** Whether a limit of the key or its owner refuses a request. */
+function isLimitError({ code }: RouterError): boolean {
+  return errorTable[code].status === 429;
 }
