@@ -39,14 +39,17 @@ export class TokenRetry {
     if (!first) return undefined;
     let current = first;
     let isCancelled = false;
+    let failure: RouterError | undefined;
     const finished = async (): Promise<void> => {
       await first.finished;
       if (!this.#isRefused || isCancelled) return;
       try {
+        if (failure) throw failure;
         const secondCall = await this.#options.repeat(this.#secondSink);
         if (!secondCall) return;
         current = secondCall;
         if (isCancelled) secondCall.cancel();
+        else if (failure) secondCall.fail(failure);
         await secondCall.finished;
       } catch (error) {
         this.#sink.fail(error instanceof RouterError ? error : createRepeatError(error));
@@ -57,7 +60,11 @@ export class TokenRetry {
         isCancelled = true;
         current.cancel();
       },
-      fail: (error) => current.fail(error),
+      fail: (error) => {
+        // Between the two calls, `current` has ended and ignores the error.
+        failure ??= error;
+        current.fail(error);
+      },
       finished: finished(),
     };
   }
