@@ -10,8 +10,7 @@ const maxWaitMs = 1_000;
 
 export type StoreOutcome = 'stored' | 'too_large' | 'failed';
 
-/** Maximum bytes of all answers that wait to be stored. */
-const maxWaitingBytes = 32 * 1024 * 1024;
+const defaultMaxBytes = 32 * 1024 * 1024;
 
 export interface FinishedAnswer extends StorableAnswer {
   requestId: string;
@@ -24,12 +23,14 @@ export interface FinishedAnswer extends StorableAnswer {
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'store'>;
   readonly #log: Pick<Logger, 'warn'>;
-  readonly queueBudget = new StoreQueueBudget(maxWaitingBytes);
+  readonly queueBudget: StoreQueueBudget;
   readonly counts: Record<StoreOutcome, number> = { stored: 0, too_large: 0, failed: 0 };
 
-  constructor(responses: Pick<StoredResponses, 'store'>, log: Pick<Logger, 'warn'>) {
+  /** @param maxBytes maximum bytes of all answers that wait to be stored */
+  constructor(responses: Pick<StoredResponses, 'store'>, log: Pick<Logger, 'warn'>, maxBytes = defaultMaxBytes) {
     this.#responses = responses;
     this.#log = log;
+    this.queueBudget = new StoreQueueBudget(maxBytes);
   }
 
   /** Stores an answer. Resolves when the answer is stored or cannot be stored, at the latest after a second. Never rejects. */

@@ -19,7 +19,7 @@ export interface StoringOptions {
   stream: boolean;
   /** Whether the caller has left. The answer is then not stored. */
   isGone: () => boolean;
-  /** Stores the answer. Never rejects, and waits for a bounded time. */
+  /** Takes room for the answer and stores it. Never rejects, and waits for a bounded time. */
   store: (answer: StorableAnswer) => Promise<void>;
   /** Limits the bytes that all answers together hold back. */
   room: Pick<StoreQueueBudget, 'take' | 'release'>;
@@ -94,8 +94,9 @@ export class StoringSink implements ModelSink {
   async #end(bytes: Uint8Array): Promise<void> {
     const last = Buffer.from(bytes);
     const answer = this.#options.stream ? this.#readLastEvent(last) : this.#options.format.readWhole(last);
-    if (answer && !this.#options.isGone()) await this.#options.store(answer);
+    // From here on, the bytes belong to the answer, for which `store` takes room.
     this.#release();
+    if (answer && !this.#options.isGone()) await this.#options.store(answer);
     try {
       for (const piece of this.#heldPieces ?? []) this.#sink.data(piece);
       this.#sink.end(last);
@@ -108,7 +109,12 @@ export class StoringSink implements ModelSink {
   #readLastEvent(last: Buffer): StorableAnswer | undefined {
     const { findLastEvent, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
-    if (this.#heldPieces) return readLastEvent(Buffer.concat([this.#passedStart, ...this.#heldPieces, last]));
+    if (this.#heldPieces) {
+      const event = Buffer.concat([this.#passedStart, ...this.#heldPieces, last]);
+      // The held pieces share their memory with the event.
+      this.#heldPieces = [event.subarray(this.#passedStart.length, event.length - last.length)];
+      return readLastEvent(event);
+    }
     const lineAndBytes = Buffer.concat([this.#line, last]);
     const at = findLastEvent(lineAndBytes);
     return at === -1 ? undefined : readLastEvent(lineAndBytes.subarray(at));

@@ -4,9 +4,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 import type { StorableAnswer } from '#shared/formats/stored-answers.ts';
+import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
-import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
-import { modelSink } from '../../../helpers/serving/serving-parts.ts';
+import { createStoringSink, StoringSink } from '#shared/serving/stored/storing-sink.ts';
+import { callerOf, modelSink } from '../../../helpers/serving/serving-parts.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
 const output = [{ type: 'message', content: 'event: response.completed' }];
@@ -20,7 +22,7 @@ function stream(last: object = response, type = 'completed'): string {
 }
 
 /** A sink, and what it has passed on. */
-function open({ stream = true, isGone = false, room = new StoreQueueBudget(20_000_000) } = {}) {
+function open({ stream = true, isGone = false } = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
@@ -41,7 +43,7 @@ function open({ stream = true, isGone = false, room = new StoreQueueBudget(20_00
     stream,
     isGone: () => isGone,
     store,
-    room,
+    room: new StoreQueueBudget(20_000_000),
     onTooLarge: () => void (counts.tooLarge += 1),
     onNoRoom: () => void (counts.noRoom += 1),
   });
@@ -139,26 +141,53 @@ it('an answer is not stored if it is too long to be held: it passes, and is coun
   expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
 });
 
-it('an answer is not stored if all waiting answers hold back too much: it passes, is counted, and there is room once they are stored', async () => {
-  const room = new StoreQueueBudget(1_500);
-  const large = stream({ ...response, text: 'x'.repeat(900) });
-  const [first, second] = [open({ room }), open({ room })];
-  for (const { sink } of [first, second]) {
-    sink.data(Buffer.from(large));
-    sink.end(Buffer.alloc(0));
-  }
+/** Streams through the `AnswerStorer` of a process. The test decides when the store has stored an answer. */
+function openStorer(maxBytes: number) {
+  const stored: string[] = [];
+  const release = Promise.withResolvers<'kept'>();
+  const store: ConstructorParameters<typeof AnswerStorer>[0]['store'] = (_, { id }) => {
+    stored.push(id);
+    return release.promise;
+  };
+  const storer = new AnswerStorer({ store }, silentLog, maxBytes);
+  const begin = (id: string) => {
+    const sent: string[] = [];
+    const inner = modelSink({
+      data: (bytes) => void sent.push(Buffer.from(bytes).toString()),
+      end: (bytes) => void sent.push(Buffer.from(bytes).toString(), '(end)'),
+    });
+    const toStore = { input: [], previous: undefined };
+    const sink = createStoringSink(inner, callerOf(), { format: storedResponses, stream: true, toStore, storer });
+    const text = stream({ ...response, id, text: 'x'.repeat(900) });
+    sink.data(Buffer.from(text));
+    return { sink, text, sent, end: () => sink.end(Buffer.alloc(0)) };
+  };
+  return { storer, stored, release: () => release.resolve('kept'), begin };
+}
+
+it('a streamed answer takes its bytes once while it is held and stored, and gives them back', async () => {
+  const { storer, stored, release, begin } = openStorer(1_500);
+  const first = begin('resp_1');
+  first.end();
+  await until(() => stored.length > 0);
+  expect(storer.queueBudget.taken).toBeGreaterThan(900);
+  const second = begin('resp_2');
+  second.end();
   await until(() => second.sent.at(-1) === '(end)');
-  expect(second.sent.join('')).toBe(`${large}(end)`);
-  expect([second.stored, second.counts]).toEqual([[], { tooLarge: 0, noRoom: 1 }]);
-  expect(first.stored).toHaveLength(1);
-  first.release();
+  expect(second.sent.join('')).toBe(`${second.text}(end)`);
+  expect([stored, storer.counts]).toEqual([['resp_1'], { stored: 0, too_large: 0, failed: 1 }]);
+  release();
   await until(() => first.sent.at(-1) === '(end)');
-  const [failing, third] = [open({ room }), open({ room })];
-  failing.sink.data(Buffer.from(large));
-  failing.sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
-  third.sink.data(Buffer.from(large));
-  third.release();
-  await third.end();
-  expect(third.stored).toHaveLength(1);
-  expect(room.taken).toBe(0);
+  expect(first.sent.join('')).toBe(`${first.text}(end)`);
+  expect([storer.queueBudget.taken, storer.counts.stored]).toEqual([0, 1]);
+});
+
+it('an answer that fails while it is held gives its bytes back', async () => {
+  const { storer, stored, release, begin } = openStorer(1_500);
+  begin('resp_1').sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
+  release();
+  const next = begin('resp_2');
+  next.end();
+  await until(() => next.sent.at(-1) === '(end)');
+  expect([stored, storer.queueBudget.taken]).toEqual([['resp_2'], 0]);
 });
