@@ -1,10 +1,22 @@
 import { domainToASCII } from 'node:url';
+import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
+
+/** The web addresses that an entry of a domain list covers. */
+interface CoveredAddresses {
+  host: string;
+  /** Undefined for every port. */
+  port: string | undefined;
+  /** Without the first and the last slash; '' for every path. */
+  path: string;
+}
 
 /**
  * Creates the filter of web addresses for the domain lists of a hosted tool. The entry `example.com` covers the host and its subdomains;
- * `example.com/blog` covers the path and all paths below it. A path may contain one `*`, which stands for any text.
+ * `example.com:8080` covers one port; `example.com/blog` covers the path and all paths below it. A path may contain one `*`, which stands
+ * for any text.
  * @returns undefined if neither list has an entry
+ * @throws RouterError `invalid_request` for an entry without a domain, because a list that covers nothing would block nothing
  */
 export function createDomainFilter(
   allowed: Json | undefined,
@@ -15,25 +27,33 @@ export function createDomainFilter(
   return (url) => {
     const address = URL.parse(url);
     if (!address) return false;
-    const isIn = (entries: readonly string[]): boolean => entries.some((entry) => covers(entry, address));
+    const isIn = (entries: readonly CoveredAddresses[]): boolean => entries.some((entry) => covers(entry, address));
     return (allowedEntries.length === 0 || isIn(allowedEntries)) && !isIn(blockedEntries);
   };
 }
 
-function readEntries(list: Json | undefined): string[] {
-  return Array.isArray(list) ? list.filter((entry): entry is string => typeof entry === 'string' && entry !== '') : [];
+function readEntries(list: Json | undefined): CoveredAddresses[] {
+  const entries = Array.isArray(list) ? list : [];
+  return entries.flatMap((entry) => (typeof entry === 'string' && entry !== '' ? [parseEntry(entry)] : []));
 }
 
-function covers(entry: string, { hostname, pathname }: URL): boolean {
-  const [name = '', ...path] = entry
+function parseEntry(entry: string): CoveredAddresses {
+  const [authority = '', ...path] = entry
     .toLowerCase()
     .replace(/^https?:\/\//, '')
     .split('/');
+  const [, name = '', port] = /^(?:\*?\.)?(.*?)\.?(?::(\d{1,5}))?$/.exec(authority) ?? [];
   const host = domainToASCII(name);
+  if (host === '') throw new RouterError('invalid_request', `The entry '${entry}' of a domain list is not a domain.`);
+  return { host, port: port === undefined ? undefined : String(Number(port)), path: path.join('/').replace(/\/$/, '') };
+}
+
+function covers({ host, port, path }: CoveredAddresses, address: URL): boolean {
   // A host name with a dot at its end names the same host.
-  const hostToTest = hostname.replace(/\.$/, '');
-  const isBelow = host !== '' && (hostToTest === host || hostToTest.endsWith(`.${host}`));
-  return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
+  const addressHost = address.hostname.replace(/\.$/, '');
+  const addressPort = address.port || (address.protocol === 'https:' ? '443' : '80');
+  const isHostCovered = addressHost === host || addressHost.endsWith(`.${host}`);
+  return isHostCovered && (port ?? addressPort) === addressPort && isPathBelow(address.pathname.toLowerCase(), path);
 }
 
 function isPathBelow(path: string, entryPath: string): boolean {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDomainFilter } from '#shared/formats/hosted/domain-filter.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 describe('the domains of a hosted tool', () => {
   it('include every domain without a list', () => {
@@ -29,9 +30,40 @@ describe('the domains of a hosted tool', () => {
     expect(createDomainFilter(allowed, undefined)?.(url)).toBe(isAllowed);
   });
 
-  it('exclude the blocked domains', () => {
-    const allows = createDomainFilter(undefined, ['example.com']);
-    const urls = ['https://a.example.com/', 'https://example.com./', 'https://other.example/'];
-    expect(urls.map((url) => allows?.(url))).toEqual([false, false, true]);
+  it.each(['example.com', 'example.com.', '.example.com', '*.example.com', 'HTTPS://Example.com/'])(
+    'exclude the blocked domains: %s',
+    (blocked) => {
+      const allows = createDomainFilter(undefined, [blocked]);
+      const urls = ['https://a.example.com/', 'https://example.com./', 'https://other.example/'];
+      expect(urls.map((url) => allows?.(url))).toEqual([false, false, true]);
+    },
+  );
+
+  it('cover one port if an entry names it', () => {
+    const entries = ['example.com:8080', 'tls.example:443', '[::1]:80'];
+    const covered = [
+      'http://example.com:8080/a',
+      'https://a.example.com:8080/',
+      'https://tls.example/',
+      'http://[::1]/',
+    ];
+    const others = ['https://example.com/', 'http://tls.example/', 'http://[::1]:8080/'];
+    for (const [allowed, blocked] of [
+      [entries, undefined],
+      [undefined, entries],
+    ]) {
+      const allows = createDomainFilter(allowed, blocked);
+      expect(covered.map((url) => allows?.(url))).toEqual(covered.map(() => allowed !== undefined));
+      expect(others.map((url) => allows?.(url))).toEqual(others.map(() => allowed === undefined));
+    }
   });
+
+  it.each(['exa mple.com', 'https://', 'user@example.com', 'example.com:port'])(
+    'are refused with an entry that is not a domain: %s',
+    (entry) => {
+      const refusal = errorWith('invalid_request', { message: expect.stringContaining(entry) });
+      expect(() => createDomainFilter([entry], undefined)).toThrow(refusal);
+      expect(() => createDomainFilter(undefined, [entry])).toThrow(refusal);
+    },
+  );
 });
