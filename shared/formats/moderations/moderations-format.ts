@@ -42,8 +42,15 @@ function toParameters(request: ModerationsRequest): RequestParameters {
 function computeNeeds({ input }: ModerationsRequest): Needs {
   const inputs = typeof input === 'string' ? [input] : input;
   let inputTokens = 0;
-  for (const part of inputs) inputTokens += typeof part === 'string' ? estimateTokens(part) : estimatePartTokens(part);
-  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput: 0 };
+  let longestText = 0;
+  for (const part of inputs) {
+    const tokens = typeof part === 'string' ? estimateTokens(part) : estimatePartTokens(part);
+    inputTokens += tokens;
+    longestText = Math.max(longestText, tokens);
+  }
+  // Texts are judged one by one, the parts of one input together.
+  const longestInput = inputs.every((part) => typeof part === 'string') ? longestText : inputTokens;
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
 }
 
 function estimatePartTokens({ type, text }: { type: string; text?: string }): number {

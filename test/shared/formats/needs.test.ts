@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeChatNeeds } from '#shared/formats/chat/needs.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
 import { computeMessagesNeeds } from '#shared/formats/messages/needs.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { said } from '../../helpers/formats/said.ts';
@@ -58,5 +59,22 @@ describe('the needs of a messages request', () => {
   it('include about as many input tokens as the text has; an image does not count by its bytes', () => {
     expect(messages({ system: 'word '.repeat(1000) }).inputTokens).toBeGreaterThan(1000);
     expect(messages({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
+  });
+});
+
+describe('the longest input of a moderation request', () => {
+  const needs = (input: unknown) =>
+    moderationsFormat.read(Buffer.from(JSON.stringify({ input })), 'moderate').parameters.needs;
+  const [long, short] = ['word '.repeat(1000), 'word'];
+
+  it('is the longest of its texts, or all parts of its one input', () => {
+    const whole = needs(long);
+    expect(whole.longestInput).toBe(whole.inputTokens);
+    expect(needs([short, long, long])).toMatchObject({ longestInput: whole.inputTokens });
+    const parts = needs([
+      { type: 'text', text: long },
+      { type: 'text', text: long },
+    ]);
+    expect(parts.longestInput).toBe(2 * whole.inputTokens);
   });
 });
