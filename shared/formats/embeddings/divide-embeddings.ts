@@ -16,12 +16,11 @@ const comma = Buffer.from(',');
 /** Divides an embeddings request, so that several workers can share it. Returns undefined for a request with one input. */
 export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefined {
   const inputs = listInputs(request.input);
-  const firstIndex = request.first_index ?? 0;
   if (inputs.length < 2) return undefined;
   return {
     inputs: inputs.length,
     part: (defaults, from, to) => {
-      const part = { input: inputs.slice(from, to), first_index: firstIndex + from };
+      const part = { input: inputs.slice(from, to), first_index: from };
       return Buffer.from(JSON.stringify({ ...defaults, ...request, ...part }));
     },
     join: joinAnswers,

@@ -13,17 +13,19 @@ const schema = z.looseObject({
   input: z.union([z.string().min(1), z.array(z.unknown()).min(1)]),
   dimensions: z.int().min(1).nullish(),
   encoding_format: z.enum(['float', 'base64']).nullish(),
-  first_index: z.int().min(0).nullish(),
 });
 
 /**
  * Checks the body of an embeddings request and returns the same object.
- * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ * @throws RouterError `missing_parameter`, `invalid_request`, or `unsupported_parameter` for a field that only the router sets; `param` is
+ * the field's path
  */
 export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
   const request = body as EmbeddingsRequest;
+  if (request.first_index !== undefined)
+    throw new RouterError('unsupported_parameter', "Unsupported parameter: 'first_index'.", { param: 'first_index' });
   if (Array.isArray(request.input)) checkList(request.input);
   return request;
 }

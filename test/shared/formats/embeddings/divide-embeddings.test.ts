@@ -39,6 +39,12 @@ describe('a request for embeddings', () => {
     expect(JSON.parse(part?.toString() ?? '')).toEqual({ model: 'm', input: ['1'], ...fields });
   });
 
+  it('is refused with the field that numbers the vectors of a part', () => {
+    expect(() => divide({ input: 'one', first_index: 5 })).toThrow(
+      errorWith('unsupported_parameter', { param: 'first_index' }),
+    );
+  });
+
   it.each([
     ['a text', 'one', undefined],
     ['one text in a list', ['one'], undefined],
