@@ -10,18 +10,35 @@ const maxEventCharacters = 64 * 1024 * 1024;
  */
 export class EventObjects {
   readonly #decoder = new TextDecoder();
-  #rest = '';
+  /** The texts of the event that no piece has completed yet. Joining them for each piece would take quadratic time. */
+  #partTexts: string[] = [];
+  #partCharacters = 0;
 
   /**
    * Returns the data of the events that the piece completes.
    * @throws RouterError `upstream_failed` if an event cannot be read
    */
   read(piece: Uint8Array): JsonObject[] {
-    const texts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n\n');
-    this.#rest = texts.pop() ?? '';
-    if (this.#rest.length > maxEventCharacters)
+    const text = this.#decoder.decode(piece, { stream: true });
+    // A blank line may begin with the last character of the previous piece.
+    const isBlankLineSplit = text.startsWith('\n') && this.#partTexts.at(-1)?.endsWith('\n') === true;
+    if (!isBlankLineSplit && !text.includes('\n\n')) {
+      this.#keep(text);
+      return [];
+    }
+    const events = [...this.#partTexts, text].join('').split('\n\n');
+    this.#partTexts = [];
+    this.#partCharacters = 0;
+    this.#keep(events.pop() ?? '');
+    return events.flatMap(readData);
+  }
+
+  #keep(text: string): void {
+    if (text === '') return;
+    this.#partTexts.push(text);
+    this.#partCharacters += text.length;
+    if (this.#partCharacters > maxEventCharacters)
       throw new RouterError('upstream_failed', 'An event of the answer is too long.');
-    return texts.flatMap(readData);
   }
 }
 
