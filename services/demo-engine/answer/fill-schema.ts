@@ -10,13 +10,18 @@ export type Fullness = 'required' | 'all';
 const maxDepthOfOptional = 3;
 const maxDepth = 24;
 const maxItems = 100;
+/** Maximum values in one result. An object with two required properties of its own type would otherwise have 2^24 values. */
+const maxValues = 10_000;
 
 /**
  * Returns a value that a JSON schema accepts (draft 2020-12, to the extent that tools and structured outputs use it). Uses values from the
  * user's text if they fit. Ignores `not`, `if`, `patternProperties`, and a `pattern` that matches no sample of `fill-string.ts`.
  */
 export function fillSchema(schema: JsonObject, hints: HintPool, fullness: Fullness): Json {
+  let values = 0;
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
+    values += 1;
+    if (values > maxValues) return null;
     const resolvedSchema = resolveSchema(schema, unresolved);
     if (resolvedSchema['const'] !== undefined) return resolvedSchema['const'];
     if (Array.isArray(resolvedSchema['enum'])) return chooseFrom(resolvedSchema['enum'], property, hints);

@@ -32,6 +32,7 @@ export class HintPool {
 
   /** Returns the value that the user wrote as `property=value` or `property: value`. */
   findNamed(property: string): string | undefined {
+    if (property === '') return undefined;
     const name = property.replaceAll(/\W/g, String.raw`\$&`);
     const match = new RegExp(`(?<![\\w-])${name}\\s*[=:]\\s*(?:"([^"]*)"|\`([^\`]*)\`|([^\\s,;]+))`).exec(this.text);
     return match?.slice(1).find((value) => value !== undefined);

@@ -8,6 +8,9 @@ import type { JsonObject } from '#shared/core/json.ts';
 const fill = (schema: JsonObject, text = '', fullness: 'required' | 'all' = 'all') =>
   fillSchema(schema, new HintPool(findHints(text)), fullness);
 
+const self = { $ref: '#' };
+const twice = { type: 'object', properties: { a: self, b: self }, required: ['a', 'b'] };
+
 describe('a value for a JSON schema', () => {
   it.each<[string, z.ZodType]>([
     ['flat object', z.object({ name: z.string(), age: z.int().min(18).max(99), ok: z.boolean() })],
@@ -42,6 +45,26 @@ describe('a value for a JSON schema', () => {
     expect(value).toMatchObject({ name: 'demo', next: { name: 'demo' } });
     expect(() => fill({ $ref: '#' })).not.toThrow();
     expect(() => fill({ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] })).not.toThrow();
+  });
+
+  it.each<[string, JsonObject]>([
+    ['that contains itself twice in `allOf`', { type: 'string', allOf: [{ $ref: '#' }, { $ref: '#' }] }],
+    ['that contains itself in two required properties', twice],
+    ['whose arrays contain themselves', { type: 'array', items: { $ref: '#' }, minItems: 100 }],
+  ])('takes no time for a schema %s', (_, schema) => {
+    const begun = performance.now();
+    fill(schema);
+    // It would take minutes at least.
+    expect(performance.now() - begun).toBeLessThan(30_000);
+  });
+
+  it('ignores a reference that is not encoded correctly', () => {
+    expect(fill({ $ref: '#/$defs/50%', $defs: { '50%': { const: 'half' } } })).toBe('half');
+    expect(fill({ $ref: '#/$defs/%' })).toBe('demo');
+  });
+
+  it('does not take any value in the text for a value without a name', () => {
+    expect(fill({ type: 'string' }, 'Answer : no')).not.toBe('no');
   });
 
   it('takes values from the text where they fit', () => {
