@@ -15,6 +15,23 @@ export function readType(value: unknown): string | undefined {
   return typeof type === 'string' ? type : undefined;
 }
 
+export function toObjectOrEmpty(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+export function toTextOrEmpty(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Parses a JSON text. Returns undefined for a text that is not JSON. */
+export function parseIfJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Maximum levels of nested arrays and objects in a JSON value. No request needs nearly as many. The limit protects the stack of
  * `JSON.stringify`, which recurses for each level, while `JSON.parse` does not.

@@ -1,3 +1,4 @@
+
 /** Units besides tokens, each with a price: generated images, seconds of transcribed sound, spoken characters, web searches. */
 export const units = ['images', 'seconds', 'characters', 'searches'] as const;
 export type Unit = (typeof units)[number];

@@ -32,3 +32,11 @@ function appendHash(name: string, readable: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength);
   return `${readable.slice(0, maxLength - hashLength - 1)}_${hash}`;
 }
+
+/**
+ * Returns the prefix of the names of an MCP server's tools. Tools of MCP account links always have this prefix; other tools have it only if
+ * their names would not be unique.
+ */
+export function createToolPrefix(server: string): string {
+  return `${server.replaceAll(/[^\w-]/g, '-')}_`;
+}

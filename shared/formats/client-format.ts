@@ -147,6 +147,9 @@ export interface ClientFormat extends AnswerFormat {
   estimateInput: (request: JsonObject) => number;
 }
 
+/** The name under which the router chooses the model. Also the model of a request without `model`, in formats that allow this. */
+export const autoModel = 'auto';
+
 /** What a model must support to serve a request. */
 export interface Needs {
   tools: boolean;

@@ -1,4 +1,11 @@
-import { isJsonObject, nestsTooDeeply, type Json, type JsonObject } from '#shared/core/json.ts';
+import {
+  isJsonObject,
+  nestsTooDeeply,
+  parseIfJson,
+  toTextOrEmpty,
+  type Json,
+  type JsonObject,
+} from '#shared/core/json.ts';
 
 /**
  * A message part of the semantic conventions for generative AI (OpenTelemetry, "gen-ai-input-messages.json"): `text`, `reasoning`,
@@ -69,10 +76,6 @@ export function createBytesPart(modality: Modality, mimeType: Json | undefined, 
   return { type: 'blob', modality, ...optionalText('mime_type', mimeType), content: '', 'rtr.length': length };
 }
 
-export function toTextOrEmpty(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
 export function filterObjects(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
@@ -94,12 +97,8 @@ export function removeEmptyMessages(messages: readonly TraceMessage[]): TraceMes
 
 /** Parses a JSON text. Returns undefined for a text that is cut off, invalid, or nested too deeply to serialize it again. */
 export function readJson(text: string): Json | undefined {
-  try {
-    const value = JSON.parse(text) as Json;
-    return nestsTooDeeply(value) ? undefined : value;
-  } catch {
-    return undefined;
-  }
+  const value = parseIfJson(text);
+  return nestsTooDeeply(value) ? undefined : value;
 }
 
 /** Returns the data of a stream's events. Skips data that is no object, the end mark, and an event that was cut off. */

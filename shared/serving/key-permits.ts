@@ -1,7 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { autoModel } from './resolve-model.ts';
+import { autoModel } from '#shared/formats/client-format.ts';
 
 export interface KeyPermits {
   /** Whether the key or its owner has a list of permitted models or tiers. */

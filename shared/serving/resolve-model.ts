@@ -2,10 +2,9 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import { autoModel } from '#shared/formats/client-format.ts';
 import { noPurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import { findRule, type RoutingRule } from './find-rule.ts';
-
-export const autoModel = 'auto';
 
 /** The defaults of a model that is requested under its own name: no field is added to the request. */
 export const noDefaults: Readonly<Record<string, Json>> = {};

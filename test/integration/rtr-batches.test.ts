@@ -72,7 +72,7 @@ describe('rtr batches', () => {
   it('fails for a batch that fails, and names the mistakes', async () => {
     const { file } = requestsOf([chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), method: 'GET' }]);
     const watched = run(createBatchesCommand, 'submit', file, '--watch');
-    await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
+    await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid 'method': it must be POST\./);
     const { file: noRequest } = requestsOf(['[]']);
     await expect(run(createBatchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is not a request/);
     await expect(run(createBatchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none .* it is not there/);

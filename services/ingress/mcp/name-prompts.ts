@@ -1,4 +1,5 @@
 import type { Prompt } from '@modelcontextprotocol/server';
+import { createToolPrefix } from '#shared/core/valid-names.ts';
 import type { ContentServer } from './content-servers.ts';
 
 /** A prompt, with the server that has it, and the prompt's name on that server. */
@@ -20,7 +21,7 @@ export function namePrompts(serverPrompts: readonly ServerPrompt[]): ServerPromp
     const isShared = promptsByName
       .get(ownName)
       ?.some((other) => other !== entry && (other.server.isTrusted || !server.isTrusted));
-    const prefix = isShared === true ? `${server.name.replaceAll(/[^\w-]/g, '-')}_` : '';
+    const prefix = isShared === true ? createToolPrefix(server.name) : '';
     return { ...entry, prompt: { ...prompt, name: `${prefix}${ownName}` } };
   });
   const computeRank = ({ server, ownName, prompt }: ServerPrompt): number =>

@@ -1,4 +1,5 @@
-import { createModelNotFoundError, autoModel } from '#shared/serving/resolve-model.ts';
+import { autoModel } from '#shared/formats/client-format.ts';
+import { createModelNotFoundError } from '#shared/serving/resolve-model.ts';
 import { listOperations } from '#shared/core/operation.ts';
 import { generatesAnswers, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';

@@ -1,5 +1,5 @@
-import { RouterError } from '#shared/core/errors.ts';
 import type { ModelCard } from '../client-api.ts';
+import { createFieldError, readWholeNumber } from '../messages/field-error.ts';
 import type { DiscoveredModel } from './discovered-models.ts';
 
 /** A model as Anthropic's API describes it (Anthropic API reference, "Models"). Unknown values are null. */
@@ -57,13 +57,10 @@ export function createModelPage(
   cards: readonly (ModelCard | DiscoveredModel)[],
   query: Readonly<Record<string, unknown>>,
 ): MessagesModelPage {
-  const limit = readLimit(query['limit']);
-  const { after_id: after, before_id: before } = query;
-  if (after !== undefined && before !== undefined) {
-    throw new RouterError('invalid_request', 'before_id: cannot be used together with after_id', {
-      param: 'before_id',
-    });
-  }
+  const { limit: requestedLimit, after_id: after, before_id: before } = query;
+  const limit = requestedLimit === undefined ? defaultLimit : readWholeNumber('limit', requestedLimit, 1, maximumLimit);
+  if (after !== undefined && before !== undefined)
+    throw createFieldError('before_id', 'cannot be used together with after_id');
   const start = after === undefined ? 0 : findPosition(cards, 'after_id', after) + 1;
   const end = before === undefined ? cards.length : findPosition(cards, 'before_id', before);
   const page = before === undefined ? cards.slice(start, start + limit) : cards.slice(Math.max(0, end - limit), end);
@@ -75,17 +72,8 @@ export function createModelPage(
   };
 }
 
-function readLimit(value: unknown): number {
-  if (value === undefined) return defaultLimit;
-  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (limit >= 1 && limit <= maximumLimit) return limit;
-  throw new RouterError('invalid_request', `limit: Input should be a whole number between 1 and ${maximumLimit}`, {
-    param: 'limit',
-  });
-}
-
 function findPosition(cards: readonly ModelCard[], param: 'after_id' | 'before_id', id: unknown): number {
   const position = cards.findIndex((card) => card.id === id);
   if (position >= 0) return position;
-  throw new RouterError('invalid_request', `${param}: no model has this id`, { param });
+  throw createFieldError(param, 'no model has this id');
 }

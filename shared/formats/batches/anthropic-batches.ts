@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { findRetryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { readCursor, toOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
+import { createFieldError, readWholeNumber } from '../messages/field-error.ts';
+import { defaultPageSize, findRetryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
+import { readCursor, toOneLine, readLineObject } from './read-line-object.ts';
 
 /**
  * Batches of Anthropic's API (Anthropic API reference, "Message Batches"). The body of the creation request contains the requests, and the
@@ -24,11 +25,10 @@ export const anthropicBatches: BatchFormat = {
     JSON.stringify({ custom_id: customId, result: { type: outcome === 'cancelled' ? 'canceled' : 'expired' } }),
   readPage(query) {
     const [after, before] = [readCursor(query, 'after_id'), readCursor(query, 'before_id')];
-    if (after !== undefined && before !== undefined) {
-      const message = 'before_id: cannot be used together with after_id';
-      throw new RouterError('invalid_request', message, { param: 'before_id' });
-    }
-    return { limit: readPageLimit(query['limit'], 1_000), after, before };
+    if (after !== undefined && before !== undefined)
+      throw createFieldError('before_id', 'cannot be used together with after_id');
+    const { limit } = query;
+    return { limit: limit === undefined ? defaultPageSize : readWholeNumber('limit', limit, 1, 1_000), after, before };
   },
   show: toMessageBatch,
   list: (batches, hasMore, baseUrl) => ({

@@ -58,6 +58,8 @@ export interface BatchLine {
   request: JsonObject;
 }
 
+export const defaultPageSize = 20;
+
 /** One page of a list of batches, newest first. */
 export interface BatchPageRequest {
   limit: number;

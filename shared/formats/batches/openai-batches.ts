@@ -2,10 +2,17 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { parseJsonBody } from '../json-request.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
+import { createFieldError, readWholeNumber } from '../openai/field-error.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { createProblemError } from '../openai/problem-error.ts';
-import { findRetryTime, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { readCursor, toOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
+import {
+  defaultPageSize,
+  findRetryTime,
+  type BatchCreation,
+  type BatchFacts,
+  type BatchFormat,
+} from './batch-format.ts';
+import { readCursor, toOneLine, readLineObject } from './read-line-object.ts';
 
 const hourMs = 3_600_000;
 
@@ -31,8 +38,8 @@ export const openaiBatches: BatchFormat = {
   readLine(line, endpoint) {
     const { object, customId, request } = readLineObject(line, 'body');
     const { method, url } = object;
-    if (method !== 'POST') throw createFieldError('method', 'Invalid method: it must be POST.');
-    if (url !== endpoint) throw createFieldError('url', `Invalid url: the batch is for ${String(endpoint)}.`);
+    if (method !== 'POST') throw createFieldError('method', 'must be POST');
+    if (url !== endpoint) throw createFieldError('url', `must be ${String(endpoint)}, the endpoint of the batch`);
     return { customId, request };
   },
   toAnswerLine: (customId, requestId, answer) =>
@@ -43,7 +50,10 @@ export const openaiBatches: BatchFormat = {
   },
   toUnfinishedLine: (customId, requestId, outcome) =>
     `${beginLine(customId, requestId)},"response":null,"error":${JSON.stringify(unfinishedErrors[outcome])}}`,
-  readPage: (query) => ({ limit: readPageLimit(query['limit'], 100), after: readCursor(query, 'after') }),
+  readPage: ({ limit, ...query }) => ({
+    limit: limit === undefined ? defaultPageSize : readWholeNumber('limit', limit, 1, 100),
+    after: readCursor(query, 'after'),
+  }),
   show: toBatchObject,
   list: (batches, hasMore) => ({
     object: 'list',
@@ -78,16 +88,10 @@ function readCreation(body: Buffer): BatchCreation {
   } = parsedCreation.data;
   const hours = Number(/^([1-9]\d{0,2})h$/.exec(window)?.[1] ?? 0);
   if (hours < 1 || hours > maxHours)
-    throw createFieldError(
-      'completion_window',
-      `completion_window must be a number of hours from 1h to ${maxHours}h, such as 24h.`,
-    );
+    throw createFieldError('completion_window', `must be a number of hours from 1h to ${maxHours}h, such as 24h`);
   const seconds = outputExpiry?.seconds;
   if (seconds !== undefined && (seconds < 3_600 || seconds > 2_592_000))
-    throw createFieldError(
-      'output_expires_after.seconds',
-      'output_expires_after.seconds must be from 3600 to 2592000.',
-    );
+    throw createFieldError('output_expires_after.seconds', 'must be from 3600 to 2592000');
   return {
     endpoint,
     path: endpoint.replace(/^\/v1(?=\/)/, ''),
@@ -105,9 +109,9 @@ function readCreation(body: Buffer): BatchCreation {
  */
 function checkMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
   const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > 16) throw createFieldError('metadata', 'metadata may have 16 pairs at most.');
+  if (pairs.length > 16) throw createFieldError('metadata', 'may have 16 pairs at most');
   if (pairs.some(([name, value]) => name.length > 64 || value.length > 512))
-    throw createFieldError('metadata', 'metadata may have names of 64 characters and values of 512 at most.');
+    throw createFieldError('metadata', 'may have names of 64 characters and values of 512 at most');
   return pairs.length === 0 ? undefined : metadata;
 }
 
@@ -171,8 +175,4 @@ function toStatus({ state, cancelledAt, expired }: BatchFacts): string {
 
 function toSeconds(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.floor(ms / 1000);
-}
-
-function createFieldError(param: string, message: string): RouterError {
-  return new RouterError('invalid_request', message, { param });
 }

@@ -40,17 +40,6 @@ export function toOneLine(json: string): string {
 }
 
 /**
- * Reads the page size from the value of `limit`: from 1 to `maximum`, or 20 if the value is absent.
- * @throws RouterError `invalid_request`
- */
-export function readPageLimit(value: unknown, maximum: number): number {
-  if (value === undefined) return 20;
-  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (limit >= 1 && limit <= maximum) return limit;
-  throw new RouterError('invalid_request', `limit must be a whole number from 1 to ${maximum}.`, { param: 'limit' });
-}
-
-/**
  * Reads the id of a batch from a query; undefined if it is absent.
  * @throws RouterError `invalid_request`
  */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 
 /**
@@ -9,8 +9,8 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const promptTokens = readCount(usage['prompt_tokens']);
   const tokensBesidesPrompt = promptTokens > 0 ? readCount(usage['total_tokens']) - promptTokens : 0;
-  const prompt = toObject(usage['prompt_tokens_details']);
-  const completion = toObject(usage['completion_tokens_details']);
+  const prompt = toObjectOrEmpty(usage['prompt_tokens_details']);
+  const completion = toObjectOrEmpty(usage['completion_tokens_details']);
   return {
     promptTokens,
     cachedTokens: readCount(prompt['cached_tokens']),
@@ -39,15 +39,11 @@ export function fillUsage(
 /** Writes the usage for chat clients: always the three counts, and all other fields of the upstream's usage unchanged. */
 export function writeChatUsage(usage: Usage, upstreamUsage?: Json): JsonObject {
   return {
-    ...toObject(upstreamUsage),
+    ...toObjectOrEmpty(upstreamUsage),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
   };
-}
-
-function toObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** Writes the details of the counts for chat clients, from the usage of an upstream of another format. */

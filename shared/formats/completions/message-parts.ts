@@ -1,5 +1,5 @@
-import type { Json } from '#shared/core/json.ts';
-import { filterObjects, removeEmptyMessages, toTextOrEmpty, toTextParts, type MessageParts } from '../message-parts.ts';
+import { toTextOrEmpty, type Json } from '#shared/core/json.ts';
+import { filterObjects, removeEmptyMessages, toTextParts, type MessageParts } from '../message-parts.ts';
 import { convertFinishReason } from '../openai/finish-reason.ts';
 
 /**

@@ -1,13 +1,13 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
-import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { autoModel, type ClientFormat, type Needs, type RequestParameters } from '../client-format.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { anyModel, tokensPerPicture } from '../images/images-format.ts';
+import { tokensPerPicture } from '../images/images-format.ts';
 import { parseImageEditsRequest } from './parse-image-edits-request.ts';
 import type { ImageEditsRequest } from './request.ts';
 
@@ -29,7 +29,7 @@ export const imageEditsFormat: ClientFormat = {
 function toParameters(request: ImageEditsRequest): RequestParameters {
   const pictures = Number(request.n ?? 1);
   return {
-    model: request.model ?? anyModel,
+    model: request.model ?? autoModel,
     stream: false,
     needs: computeNeeds(request),
     maxOutput: pictures * tokensPerPicture,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
-import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { autoModel, type ClientFormat, type Needs, type RequestParameters } from '../client-format.ts';
 import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
@@ -9,9 +9,6 @@ import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseImagesRequest } from './parse-images-request.ts';
 import type { ImagesRequest } from './request.ts';
-
-/** The model name of a request without `model`. OpenAI's API allows such requests here. */
-export const anyModel = 'auto';
 
 /** Tokens to reserve for one picture: the maximum of OpenAI's models, for a large picture of high quality (guide "Image generation"). */
 export const tokensPerPicture = 6240;
@@ -33,7 +30,7 @@ export const imagesFormat: ClientFormat = {
 
 function toParameters(request: ImagesRequest): RequestParameters {
   return {
-    model: request.model ?? anyModel,
+    model: request.model ?? autoModel,
     stream: false,
     needs: computeNeeds(request),
     maxOutput: (request.n ?? 1) * tokensPerPicture,

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toTextOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import {
   createUrlPart,
   createBytesPart,
@@ -7,7 +7,6 @@ import {
   filterObjects,
   toToolResponse,
   removeEmptyMessages,
-  toTextOrEmpty,
   toTextParts,
   createToolCallPart,
   createToolResponsePart,

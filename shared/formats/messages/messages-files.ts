@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
+import { createFieldError, readWholeNumber } from './field-error.ts';
 
 /** The purpose with which uploaded files are stored, because this format has no field for it. */
 const purpose = 'user_data';
@@ -52,12 +53,7 @@ function showFile({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile
 function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const lifetime = fields.get('expires_in_seconds');
   if (lifetime === undefined) return { purpose };
-  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxLifetimeSeconds);
-  if (seconds === undefined)
-    throw createFieldError(
-      'expires_in_seconds',
-      `Input should be a whole number between ${minLifetimeSeconds} and ${maxLifetimeSeconds}`,
-    );
+  const seconds = readWholeNumber('expires_in_seconds', lifetime, minLifetimeSeconds, maxLifetimeSeconds);
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
@@ -67,9 +63,7 @@ function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
   const before = readId('before_id', query['before_id']);
   if (after !== undefined && before !== undefined)
     throw createFieldError('before_id', 'cannot be used together with after_id or page');
-  const maxFiles = limit === undefined ? defaultListLength : parseWholeNumber(limit, 1, maxListLength);
-  if (maxFiles === undefined)
-    throw createFieldError('limit', `Input should be a whole number between 1 and ${maxListLength}`);
+  const maxFiles = limit === undefined ? defaultListLength : readWholeNumber('limit', limit, 1, maxListLength);
   return { newestFirst: true, after, before, limit: maxFiles, ids: readIds(query['ids[]'] ?? query['ids']) };
 }
 
@@ -85,13 +79,4 @@ function readIds(value: unknown): string[] | undefined {
 function readId(param: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   throw createFieldError(param, 'Input should be a valid string');
-}
-
-function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN;
-  return number >= min && number <= max ? number : undefined;
-}
-
-function createFieldError(param: string, problem: string): RouterError {
-  return new RouterError('invalid_request', `${param}: ${problem}`, { param });
 }

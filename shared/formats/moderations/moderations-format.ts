@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
-import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
+import { autoModel, type ClientFormat, type Needs, type RequestParameters } from '../client-format.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
@@ -9,9 +9,6 @@ import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { parseModerationsRequest } from './parse-moderations-request.ts';
 import type { ModerationsRequest } from './request.ts';
-
-/** The model name of a request without `model`. OpenAI's API allows such requests here. */
-const anyModel = 'auto';
 
 /** OpenAI's moderations format: the model judges texts and images by categories of harm. */
 export const moderationsFormat: ClientFormat = {
@@ -30,7 +27,7 @@ export const moderationsFormat: ClientFormat = {
 
 function toParameters(request: ModerationsRequest): RequestParameters {
   return {
-    model: request.model ?? anyModel,
+    model: request.model ?? autoModel,
     stream: false,
     needs: computeNeeds(request),
     maxOutput: 0,

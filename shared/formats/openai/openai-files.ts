@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
+import { createFieldError, readWholeNumber } from './field-error.ts';
 
 /** The purposes that an upload may name (OpenAI API reference, "Upload file"). */
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
@@ -58,12 +59,7 @@ function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   if (anchor === undefined && lifetime === undefined)
     return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifetimeMs : undefined };
   if (anchor !== 'created_at') throw createFieldError('expires_after[anchor]', "must be 'created_at'");
-  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxLifetimeSeconds);
-  if (seconds === undefined)
-    throw createFieldError(
-      'expires_after[seconds]',
-      `must be a whole number from ${minLifetimeSeconds} to ${maxLifetimeSeconds}`,
-    );
+  const seconds = readWholeNumber('expires_after[seconds]', lifetime, minLifetimeSeconds, maxLifetimeSeconds);
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
@@ -71,16 +67,6 @@ function readList({ purpose, order = 'desc', after, limit }: Readonly<Record<str
   if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
   if (after !== undefined && typeof after !== 'string') throw createFieldError('after', 'must be one id');
   if (purpose !== undefined && typeof purpose !== 'string') throw createFieldError('purpose', 'must be one purpose');
-  const maxFiles = limit === undefined ? maxListLength : parseWholeNumber(limit, 1, maxListLength);
-  if (maxFiles === undefined) throw createFieldError('limit', `must be a whole number from 1 to ${maxListLength}`);
+  const maxFiles = limit === undefined ? maxListLength : readWholeNumber('limit', limit, 1, maxListLength);
   return { newestFirst: order === 'desc', after, purpose, limit: maxFiles };
-}
-
-function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN;
-  return number >= min && number <= max ? number : undefined;
-}
-
-function createFieldError(param: string, problem: string): RouterError {
-  return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

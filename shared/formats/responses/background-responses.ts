@@ -1,5 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
-import { isJsonObject } from '#shared/core/json.ts';
+import { isJsonObject, parseIfJson, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
 import { findEventNumber } from './find-event-number.ts';
@@ -79,14 +78,8 @@ function readEnding(text: string, queued: JsonObject): EndingEvent | undefined {
 
 function readResponse(text: string): JsonObject | undefined {
   const data = /(?:^|\n)data: ?(.*)/.exec(text)?.[1];
-  try {
-    const parsed: unknown = JSON.parse(data ?? '');
-    const response = isJsonObject(parsed) ? parsed['response'] : undefined;
-    return isJsonObject(response) ? response : undefined;
-  } catch {
-    // An event whose data is not JSON does not end a response.
-    return undefined;
-  }
+  const { response } = toObjectOrEmpty(parseIfJson(data ?? ''));
+  return isJsonObject(response) ? response : undefined;
 }
 
 function isEndingState(status: unknown): status is EndingEvent['state'] {

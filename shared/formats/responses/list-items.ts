@@ -1,5 +1,5 @@
-import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { createFieldError, readWholeNumber } from '../openai/field-error.ts';
 
 const defaultLimit = 20;
 const maximumLimit = 100;
@@ -10,9 +10,9 @@ const maximumLimit = 100;
  * @throws RouterError `invalid_request`
  */
 export function listItems(items: readonly JsonObject[], query: Readonly<Record<string, unknown>>): object {
-  const { order = 'desc', after } = query;
+  const { order = 'desc', after, limit: requestedLimit } = query;
   if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
-  const limit = readLimit(query['limit']);
+  const limit = requestedLimit === undefined ? defaultLimit : readWholeNumber('limit', requestedLimit, 1, maximumLimit);
   const ordered = order === 'asc' ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && start === 0) throw createFieldError('after', 'is not the id of an item');
@@ -24,15 +24,4 @@ export function listItems(items: readonly JsonObject[], query: Readonly<Record<s
     last_id: data.at(-1)?.['id'] ?? null,
     has_more: start + data.length < ordered.length,
   };
-}
-
-function readLimit(value: unknown): number {
-  if (value === undefined) return defaultLimit;
-  const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
-  if (limit >= 1 && limit <= maximumLimit) return limit;
-  throw createFieldError('limit', `must be a whole number from 1 to ${maximumLimit}`);
-}
-
-function createFieldError(param: string, problem: string): RouterError {
-  return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#shared/core/json.ts';
+import { isJsonObject, parseIfJson, toObjectOrEmpty } from '#shared/core/json.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { removeSecretsOfItems, removeSecrets } from './without-secrets.ts';
@@ -27,13 +27,12 @@ export const storedResponses: StoredAnswers = {
   readLastEvent: (event) => {
     const data = readData(event);
     const text = findResponse(data);
-    const storable = text && readAnswer(parseJson(text.toString()), text);
+    const storable = text && readAnswer(parseIfJson(text.toString()), text);
     if (storable) return storable;
-    const parsed = parseJson(data.toString());
-    const response = isJsonObject(parsed) ? parsed['response'] : undefined;
+    const { response } = toObjectOrEmpty(parseIfJson(data.toString()));
     return readAnswer(response, Buffer.from(JSON.stringify(response ?? null)));
   },
-  readWhole: (bytes) => readAnswer(parseJson(bytes.toString()), bytes),
+  readWhole: (bytes) => readAnswer(parseIfJson(bytes.toString()), bytes),
   readOutput: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
   toStoredAnswer: (response, previous) => {
     const { tools } = response;
@@ -73,13 +72,4 @@ function findResponse(data: Buffer): Buffer | undefined {
   // No other object stands before the response object.
   if (start === -1 || data.indexOf('{', data.indexOf('{') + 1) < start) return undefined;
   return data.subarray(start + responseKey.length, end);
-}
-
-/** Parses data of an upstream. Returns undefined for data that is not JSON. Such data is not stored. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readCount, type Usage } from '#shared/core/usage.ts';
 
 /**
@@ -8,8 +8,8 @@ import { readCount, type Usage } from '#shared/core/usage.ts';
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const searches = Array.isArray(items) ? items.filter(isSearch).length : 0;
-  const input = toObject(usage['input_tokens_details']);
-  const output = toObject(usage['output_tokens_details']);
+  const input = toObjectOrEmpty(usage['input_tokens_details']);
+  const output = toObjectOrEmpty(usage['output_tokens_details']);
   const promptTokens = readCount(usage['input_tokens']);
   const tokensBesidesPrompt = promptTokens > 0 ? readCount(usage['total_tokens']) - promptTokens : 0;
   return {
@@ -37,9 +37,5 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
 /** Whether an item is a completed web search. Opening a page, or searching within a page, does not count. */
 function isSearch(item: Json): boolean {
   if (!isJsonObject(item) || item['type'] !== 'web_search_call' || item['status'] !== 'completed') return false;
-  return toObject(item['action'])['type'] === 'search';
-}
-
-function toObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
+  return toObjectOrEmpty(item['action'])['type'] === 'search';
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, parseIfJson, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 import { readResultText } from './read-result-text.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -52,12 +52,7 @@ export function readSearchResults(
 
 function parseJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    // The text begins like JSON but is not JSON.
-    return undefined;
-  }
+  return parseIfJson(text);
 }
 
 /** Returns the first list of results at or below a value, or the value itself as one result. */

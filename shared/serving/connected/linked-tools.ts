@@ -13,7 +13,7 @@ import {
 } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
-import { assignValidNames } from '#shared/core/valid-names.ts';
+import { assignValidNames, createToolPrefix } from '#shared/core/valid-names.ts';
 import { pickOrigin, type Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
@@ -135,7 +135,7 @@ export class LinkedTools implements PersonalTools {
   async find(tool: string, caller: Caller): Promise<ServeCall | undefined> {
     const [server] = this.#accountLinks
       .servers()
-      .filter(({ name }) => tool.startsWith(toNamePrefix(name)))
+      .filter(({ name }) => tool.startsWith(createToolPrefix(name)))
       .sort((a, b) => b.name.length - a.name.length);
     if (!server || this.#parts.workers.isKnownTool(tool)) return undefined;
     const { identity } = caller;
@@ -231,10 +231,6 @@ function findPerson({ kind, ownerId, storesAs }: KeyIdentity): string | undefine
   return kind === 'user' && storesAs === undefined ? ownerId : undefined;
 }
 
-function toNamePrefix(server: string): string {
-  return `${server.replaceAll(/[^\w-]/g, '-')}_`;
-}
-
 /** Returns the pools with workers that reach an MCP server, in descending order of free slots. */
 function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   const model = contentName(name);
@@ -250,7 +246,7 @@ function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avo
 }
 
 function nameTools(server: string, tools: readonly z.output<typeof listedToolSchema>[]): LinkedTool[] {
-  const byName = new Map(tools.map((tool) => [`${toNamePrefix(server)}${tool.name}`, tool]));
+  const byName = new Map(tools.map((tool) => [`${createToolPrefix(server)}${tool.name}`, tool]));
   const validNames = assignValidNames([...byName.keys()]);
   return [...byName].map(([givenName, tool]): LinkedTool => {
     const name = validNames.get(givenName) ?? givenName;

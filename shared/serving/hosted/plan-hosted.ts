@@ -3,6 +3,7 @@ import { formatHostedCapability, hasToolName } from '#shared/broker/contract/ann
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { createToolPrefix } from '#shared/core/valid-names.ts';
 import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { listTools, type ListedTool } from '../list-tools.ts';
@@ -80,7 +81,7 @@ function planTool(
 }
 
 function toServedTool({ name, givenName = name, description, inputSchema, server }: ListedTool): ServedTool {
-  const prefix = server === undefined ? '' : `${server.replaceAll(/[^\w-]/g, '-')}_`;
+  const prefix = server === undefined ? '' : createToolPrefix(server);
   const nameAtServer = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
   // Schemas come from JSON.
   return { name, nameAtServer, description, inputSchema: inputSchema as JsonObject };

@@ -1,3 +1,4 @@
+import { createToolPrefix } from '#shared/core/valid-names.ts';
 import type { ToolInfo } from '../../contract/announcement.ts';
 import { contentName } from '../../contract/server-content.ts';
 import { openCredentialName, type WorkerAddress } from '../../contract/worker-address.ts';
@@ -48,7 +49,7 @@ export class CredentialToolRules {
     if (!this.isTrusted(address)) return [];
     const names = tools.flatMap((tool) => [
       ...listNames(tool),
-      ...(tool.server === undefined ? [] : [buildPrefix(tool.server)]),
+      ...(tool.server === undefined ? [] : [createToolPrefix(tool.server)]),
     ]);
     const isNew = names.some((name) => !this.#names.has(name));
     for (const name of names) this.#names.add(name, address.tier);
@@ -78,12 +79,4 @@ export class CredentialToolRules {
  */
 function listNames({ name, givenName = name, server }: NamedTool): string[] {
   return [...new Set([name, givenName, ...(server === undefined ? [] : [contentName(server)])])];
-}
-
-/**
- * Returns the prefix of the names of an MCP server's tools. Tools of MCP account links always have this prefix; other tools have it only if
- * their names would not be unique.
- */
-function buildPrefix(server: string): string {
-  return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toTextOrEmpty, type JsonObject } from '#shared/core/json.ts';
 import { writeResultsText, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedResultBlock } from '../request.ts';
 import { decodeResultText } from './result-text-encoding.ts';
@@ -27,8 +27,4 @@ function toSearchResult({ title, url, page_age: age, encrypted_content: sealed }
       age: toTextOrEmpty(age) || undefined,
     },
   ];
-}
-
-function toTextOrEmpty(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

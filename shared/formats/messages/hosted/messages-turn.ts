@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, parseIfJson, toTextOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { writeNamedEvent } from '../../sse/encode.ts';
 import { overlayUsage, readMessagesUsage } from '../usage.ts';
@@ -127,7 +127,7 @@ export class MessagesTurn {
     this.#openBlocks.delete(readIndex(event));
     if (block['type'] === 'text') return this.#writeCitations(index, block) + writeEvent({ ...event, index });
     if (block['type'] === 'tool_use') {
-      const input = json === '' ? block['input'] : parseJson(json);
+      const input = json === '' ? block['input'] : parseIfJson(json);
       block['input'] = isJsonObject(input) ? input : {};
       clientBlock['input'] = block['input'];
       if (clientBlock !== block)
@@ -172,17 +172,4 @@ export function writeEvent(event: JsonObject): string {
 
 function readIndex({ index }: JsonObject): number {
   return typeof index === 'number' ? index : -1;
-}
-
-function toTextOrEmpty(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    // The model was cut off, or wrote invalid JSON. The call gets an empty input and fails.
-    return undefined;
-  }
 }

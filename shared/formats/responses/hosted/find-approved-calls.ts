@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { parseIfJson, toObjectOrEmpty, toTextOrEmpty, type JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import type { ResponsesItem } from '../request.ts';
 import type { HostedFunction } from './hosted-functions.ts';
@@ -35,19 +35,9 @@ export function findApprovedCalls(items: readonly ResponsesItem[], functions: re
             id,
             hosted: hostedFunction.hosted,
             servedTool: hostedFunction.servedTool,
-            input: parseInput(item['arguments']),
+            input: toObjectOrEmpty(parseIfJson(toTextOrEmpty(item['arguments']))),
           },
         ]
       : [];
   });
-}
-
-function parseInput(json: Json | undefined): JsonObject {
-  try {
-    const input: unknown = JSON.parse(typeof json === 'string' ? json : '{}');
-    return isJsonObject(input) ? input : {};
-  } catch {
-    // The client has changed the arguments to a text that is not JSON. The tool reports the missing input.
-    return {};
-  }
 }

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseIfJson, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import { readItem, type AnswerEvents } from './answer-events.ts';
@@ -58,12 +58,12 @@ export class ResponsesTurn {
     const { type } = event;
     switch (type) {
       case 'response.created':
-        return this.#parts.onCreated(readResponse(event));
+        return this.#parts.onCreated(toObjectOrEmpty(event['response']));
       case 'response.in_progress':
         return '';
       case 'response.completed':
       case 'response.incomplete':
-        this.response = readResponse(event);
+        this.response = toObjectOrEmpty(event['response']);
         return '';
       case 'response.failed':
         throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
@@ -151,7 +151,7 @@ export class ResponsesTurn {
       });
     }
     const id = createItemId(isMcp ? 'mcp' : 'web_search', readIdPart(), position);
-    const call: HostedCall = { id, hosted, servedTool, input: parseArguments(args) };
+    const call: HostedCall = { id, hosted, servedTool, input: toObjectOrEmpty(parseIfJson(args)) };
     const callId = typeof item['call_id'] === 'string' ? item['call_id'] : '';
     this.calls.push({ call, position, callId });
     return beginCall(events, call, args);
@@ -191,18 +191,4 @@ function writeWholeItem(events: AnswerEvents, item: JsonObject): string {
 /** Returns a key that identifies a text within the turn. */
 function toTextKey({ output_index: item, content_index: part }: JsonObject): string {
   return JSON.stringify([item, part]);
-}
-
-function readResponse({ response }: JsonObject): JsonObject {
-  return isJsonObject(response) ? response : {};
-}
-
-function parseArguments(json: string): JsonObject {
-  try {
-    const input: unknown = JSON.parse(json === '' ? '{}' : json);
-    return isJsonObject(input) ? input : {};
-  } catch {
-    // The arguments are not JSON. The call gets an empty input and fails.
-    return {};
-  }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toTextOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import { writeResultsText } from '../../hosted/hosted-outcome.ts';
 import type { ResponsesItem } from '../request.ts';
 import { toMcpFunctionName, searchFunctionName } from './hosted-functions.ts';
@@ -135,8 +135,4 @@ function writeRefusal(response: JsonObject | undefined): string {
   if (!response) return 'The user has not approved this call.';
   const reason = toTextOrEmpty(response['reason']);
   return reason === '' ? 'The user has refused this call.' : `The user has refused this call: ${reason}`;
-}
-
-function toTextOrEmpty(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

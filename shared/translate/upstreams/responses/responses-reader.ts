@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
@@ -116,7 +116,7 @@ export class ResponsesReader implements StreamTranslation {
       case 'response.incomplete':
         return this.#endResponse(event['response']);
       case 'response.failed':
-        throw readFailure({ ...toObject(event['response']), status: 'failed' });
+        throw readFailure({ ...toObjectOrEmpty(event['response']), status: 'failed' });
       case 'error':
         throw readResponseError(event);
       default:
@@ -238,7 +238,7 @@ export class ResponsesReader implements StreamTranslation {
   #endResponse(response: Json | undefined): string {
     const failure = readFailure(response);
     if (failure) throw failure;
-    this.#response = toObject(response);
+    this.#response = toObjectOrEmpty(response);
     const { output } = this.#response;
     if (this.#items.size > 0 || !Array.isArray(output)) return '';
     let events = '';
@@ -247,10 +247,6 @@ export class ResponsesReader implements StreamTranslation {
     }
     return events;
   }
-}
-
-function toObject(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /** Returns the id of an item; for a server without ids, its index. */

@@ -113,10 +113,13 @@ describe('the outcome text of a batch', () => {
   });
 
   it('names the first mistakes of an input that is not valid', () => {
-    const data = Array.from({ length: 7 }, (_, at) => ({ message: 'Invalid method: it must be POST.', line: at + 1 }));
+    const data = Array.from({ length: 7 }, (_, at) => ({
+      message: "Invalid 'method': it must be POST.",
+      line: at + 1,
+    }));
     expect(formatOutcome(batch({ status: 'failed', errors: { data } })).split('\n')).toEqual([
       'Batch batch_1 has failed, and none of its requests was run:',
-      ...[1, 2, 3, 4, 5].map((line) => `line ${line}: Invalid method: it must be POST.`),
+      ...[1, 2, 3, 4, 5].map((line) => `line ${line}: Invalid 'method': it must be POST.`),
       '… and 2 more',
     ]);
   });
