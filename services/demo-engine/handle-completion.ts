@@ -6,15 +6,14 @@ import { quote } from './answer/describe-request.ts';
 import { planAnswer, countTokensOfSteps } from './answer/plan-answer.ts';
 import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
-import { type Reply, computeUsage } from './reply/reply.ts';
+import { computeUsage, type Reply } from './reply/reply.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
 import { TextFormat } from './reply/text-format.ts';
-import { computeMaxTokens } from './request/check-context.ts';
+import { computeMaxTokens } from './request/count-prompt-tokens.ts';
 import { completionRequestSchema } from './request/completion-request.ts';
 import { makeFiller } from './answer/split-into-tokens.ts';
-import { type DemoOptions, resolveDemoOptions } from './request/demo-options.ts';
-import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
+import { resolveDemoOptions, findDemoWords, removeDemoLine, type DemoOptions } from './request/demo-options.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /** Number of characters that an answer quotes from the end of the prompt, and from the start of the suffix. */

@@ -6,8 +6,7 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { drawPicture } from './media/draw-picture.ts';
 import { sendComputed } from './reply/send-computed.ts';
-import { resolveDemoOptions } from './request/demo-options.ts';
-import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
+import { resolveDemoOptions, findDemoWords, removeDemoLine } from './request/demo-options.ts';
 import { imagesRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 

@@ -6,8 +6,7 @@ import { splitIntoTokens } from './answer/split-into-tokens.ts';
 import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { streamSound } from './reply/stream-sound.ts';
-import { resolveDemoOptions } from './request/demo-options.ts';
-import { findDemoWords, removeDemoLine } from './request/demo-words.ts';
+import { resolveDemoOptions, findDemoWords, removeDemoLine } from './request/demo-options.ts';
 import { speechRequestSchema } from './request/media-requests.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 

@@ -6,8 +6,7 @@ import { answerWithSlot } from './answer-with-slot.ts';
 import { requireModel, type Engine } from './engine.ts';
 import { transcribe, formatSubtitleTime, type Transcript } from './media/transcribe.ts';
 import { sendComputed } from './reply/send-computed.ts';
-import { resolveDemoOptions } from './request/demo-options.ts';
-import { findDemoWords } from './request/demo-words.ts';
+import { resolveDemoOptions, findDemoWords } from './request/demo-options.ts';
 import { transcriptionRequestSchema } from './request/media-requests.ts';
 import { parseBody, readFormBody } from './request/read-body.ts';
 

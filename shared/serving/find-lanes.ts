@@ -12,8 +12,7 @@ import type { PriceLookup } from './estimate-amount.ts';
 import { explainNoLane, type NoLane, type WaitsForWorker } from './explain-no-lane.ts';
 import { findTiers } from './find-tiers.ts';
 import { createModelDeniedError, readKeyPermits } from './key-permits.ts';
-import { resolveModel, type ResolvedModel } from './resolve-model.ts';
-import { resolveRequestedName } from './resolve-requested-name.ts';
+import { resolveModel, resolveRequestedName, type ResolvedModel } from './resolve-model.ts';
 
 export interface LaneParts {
   workers: LiveWorkers;

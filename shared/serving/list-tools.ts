@@ -1,6 +1,7 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
-import type { ToolPermits } from './tool-permits.ts';
+import { readToolPermits, type ToolPermits } from './tool-permits.ts';
+import type { Caller } from './caller.ts';
 
 /** A tool of the connected workers, with the name of one worker that has it. */
 export interface ListedTool extends ToolInfo {
@@ -23,4 +24,20 @@ export function listTools(pools: Iterable<LivePool>, { allows }: Pick<ToolPermit
       if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
   }
   return [...tools.values()].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+export interface ToolSources {
+  workers: { pools(): Iterable<LivePool> };
+  /** Lists the tools that depend on the caller's person. */
+  personalTools?: { list(caller: Caller): Promise<ListedTool[]> } | undefined;
+}
+
+/**
+ * Lists the tools that a caller may use, sorted by name: the shared tools, and the tools of MCP servers that the caller's person has
+ * linked.
+ */
+export async function listAllTools({ workers, personalTools }: ToolSources, caller: Caller): Promise<ListedTool[]> {
+  const sharedTools = listTools(workers.pools(), readToolPermits(caller.identity));
+  const linkedTools = (await personalTools?.list(caller)) ?? [];
+  return [...sharedTools, ...linkedTools].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,12 +1,11 @@
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
-import { errorTable, type RouterError } from '#shared/core/errors.ts';
+import { errorTable, type RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { PriceLookup } from './estimate-amount.ts';
-import { wasRefused } from './was-refused.ts';
 import { computeRequestCost, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
 
 export interface RecordParts {
@@ -80,4 +79,15 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal
 export function traceError(span: TraceSpan | undefined, { code }: Pick<RouterError, 'code'>): void {
   if (errorTable[code].status >= 500) span?.fail(code);
   else span?.set({ [names.errorType]: code });
+}
+
+/**
+ * Error codes of refused jobs. A job is refused if the queue is full, if its wait would be too long, or if the same request has killed two
+ * workers.
+ */
+const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);
+
+/** Whether a job was refused before any worker got it. A job that waited until a timeout was not refused. */
+export function wasRefused({ attempts, error }: Pick<JobReport, 'attempts' | 'error'>): boolean {
+  return attempts === 0 && error !== undefined && refusalCodes.has(error.code);
 }

@@ -2,9 +2,10 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import { autoModel } from '#shared/formats/client-format.ts';
+import { autoModel, type RequestParameters } from '#shared/formats/client-format.ts';
 import { noPurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import { findRule, type RoutingRule } from './find-rule.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 
 /** The defaults of a model that is requested under its own name: no field is added to the request. */
 export const noDefaults: Readonly<Record<string, Json>> = {};
@@ -84,4 +85,17 @@ export function createModelNotFoundError(model: string): RouterError {
     param: 'model',
     details: { error_code: 'model_not_found', model },
   });
+}
+
+/**
+ * Returns the model name of a request. Resolves an alias from a model list to the name of its model. A model or registry entry that is
+ * named like the alias takes precedence.
+ */
+export function resolveRequestedName(
+  { model, nameBehind }: Pick<RequestParameters, 'model' | 'nameBehind'>,
+  models: Registry['models'],
+  workers: Pick<LiveWorkers, 'isKnownModel'>,
+): string {
+  if (nameBehind === undefined || Object.hasOwn(models, model) || workers.isKnownModel(model)) return model;
+  return nameBehind;
 }

@@ -10,8 +10,8 @@ import type { Caller } from './caller.ts';
 import { getQueueSender } from './queue-sender.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
-import type { ServingComponents } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
+import type { ServingComponents } from './serve-model.ts';
 import { countFreeSlots, hasWorkerBesides, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 

@@ -1,5 +1,6 @@
-import { type ChatMessage, type ChatTool, findImages, readText } from './chat-request.ts';
+import { findImages, readText, type ChatMessage, type ChatTool } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
+import { RouterError } from '#shared/core/errors.ts';
 
 /** Every image counts as this many tokens, independent of its size. */
 export const tokensPerImage = 256;
@@ -25,4 +26,24 @@ export async function countPromptTokens(
     tokens += tokensPerMessage + tokensPerImage * findImages(message).length;
   }
   return tokens;
+}
+
+/**
+ * Returns the token limit of an answer: the limit in the request or, without such a limit, the part of the context window after the prompt.
+ * @throws RouterError `context_length_exceeded`, with vLLM's wording, when prompt and limit exceed the context window
+ */
+export function computeMaxTokens(
+  requestedTokens: number | undefined,
+  promptTokens: number,
+  contextWindow: number,
+): number {
+  const room = contextWindow - promptTokens;
+  if (room >= (requestedTokens ?? 1)) return requestedTokens ?? room;
+  throw new RouterError(
+    'context_length_exceeded',
+    `This model's maximum context length is ${contextWindow} tokens. However, you requested ` +
+      `${promptTokens + (requestedTokens ?? 0)} tokens (${promptTokens} in the messages, ${requestedTokens ?? 0} in the completion). ` +
+      'Please reduce the length of the messages or completion.',
+    { param: 'messages' },
+  );
 }

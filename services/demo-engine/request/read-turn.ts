@@ -1,5 +1,5 @@
-import { type ChatMessage, readText } from './chat-request.ts';
-import { findDemoWords, removeDemoLine } from './demo-words.ts';
+import { readText, type ChatMessage } from './chat-request.ts';
+import { findDemoWords, removeDemoLine } from './demo-options.ts';
 import { readScript, type ScriptStep } from './read-script.ts';
 
 /** The part of a chat that the engine answers: the last user text, and the tool results after it. */

@@ -5,8 +5,7 @@ import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorPa
 import { ClientReply } from '../http/client-reply.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
-import type { ListedTool } from '#shared/serving/list-tools.ts';
+import { listAllTools, type ListedTool } from '#shared/serving/list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';

@@ -1,4 +1,4 @@
-import { createSoundFormat } from '../transcriptions/sound-format.ts';
+import { createSoundFormat } from '../transcriptions/transcriptions-format.ts';
 
 /**
  * OpenAI's audio translations: the model writes down the speech of an audio file in English (OpenAI API reference, "Create translation").

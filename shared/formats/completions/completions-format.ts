@@ -7,9 +7,9 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { estimateInputs, listInputs } from '../text-inputs.ts';
 import { completionsMessageParts } from './message-parts.ts';
-import { parseCompletionsRequest } from './parse-completions-request.ts';
-import { listPrompts, type CompletionsRequest } from './request.ts';
+import { parseCompletionsRequest, type CompletionsRequest } from './parse-completions-request.ts';
 import { completionsStreamAdditions } from './stream-additions.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
@@ -53,23 +53,16 @@ function computeMaxOutput({
   n,
   best_of: bestOf,
 }: CompletionsRequest): number | undefined {
-  const answers = listPrompts(prompt).length * Math.max(n ?? 1, bestOf ?? 1);
+  const answers = listInputs(prompt).length * Math.max(n ?? 1, bestOf ?? 1);
   return answerLimit === undefined || answerLimit === null ? undefined : answerLimit * answers;
 }
 
 function digestPrompt({ prompt }: CompletionsRequest): Conversation | undefined {
-  const [first] = listPrompts(prompt);
+  const [first] = listInputs(prompt);
   return typeof first === 'string' ? digestConversation(undefined, [first.slice(0, startLength)]) : undefined;
 }
 
 function computeNeeds({ prompt, suffix }: CompletionsRequest): Needs {
-  const suffixTokens = estimateTokens(suffix ?? '');
-  let inputTokens = 0;
-  let longestInput = 0;
-  for (const text of listPrompts(prompt)) {
-    const tokens = suffixTokens + (typeof text === 'string' ? estimateTokens(text) : text.length);
-    inputTokens += tokens;
-    longestInput = Math.max(longestInput, tokens);
-  }
-  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
+  const inputs = estimateInputs(prompt, estimateTokens(suffix ?? ''));
+  return { tools: false, vision: false, thinking: false, json: false, ...inputs };
 }

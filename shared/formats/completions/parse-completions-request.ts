@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { createProblemError } from '../openai/problem-error.ts';
+import type { TextInputs } from '../text-inputs.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf } from '../validation/loose-schema.ts';
-import type { CompletionsRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+export type CompletionsRequest = JsonObject & {
+  model: string;
+  prompt: TextInputs;
+  /** The text after the completion. Editors complete between prompt and suffix. */
+  suffix?: string | null;
+  max_tokens?: number | null;
+  n?: number | null;
+  best_of?: number | null;
+  stream?: boolean | null;
+  stream_options?: JsonObject | null;
+  stop?: string | string[] | null;
+};
 
 const tokenList = arrayOf(z.int().min(0)).min(1);
 

@@ -2,7 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '../divisible-request.ts';
-import { listInputs, type EmbeddingsRequest } from './request.ts';
+import { type EmbeddingsRequest } from './parse-embeddings-request.ts';
+import { listInputs } from '../text-inputs.ts';
 
 /*
  * Vectors may have megabytes as text, so the answers to the parts are not parsed. Workers write `data` first and number the vectors from

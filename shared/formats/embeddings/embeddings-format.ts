@@ -2,14 +2,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { ClientFormat, ClientRequest, Needs, RequestParameters } from '../client-format.ts';
-import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { estimateInputs } from '../text-inputs.ts';
 import { divideEmbeddings } from './divide-embeddings.ts';
-import { parseEmbeddingsRequest } from './parse-embeddings-request.ts';
-import { listInputs, type EmbeddingsRequest } from './request.ts';
+import { parseEmbeddingsRequest, type EmbeddingsRequest } from './parse-embeddings-request.ts';
 
 export const embeddingsFormat: ClientFormat = {
   name: 'embeddings',
@@ -44,12 +43,5 @@ function toParameters(request: EmbeddingsRequest): RequestParameters {
 }
 
 function computeNeeds({ input }: EmbeddingsRequest): Needs {
-  let inputTokens = 0;
-  let longestInput = 0;
-  for (const text of listInputs(input)) {
-    const tokens = typeof text === 'string' ? estimateTokens(text) : text.length;
-    inputTokens += tokens;
-    longestInput = Math.max(longestInput, tokens);
-  }
-  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
+  return { tools: false, vision: false, thinking: false, json: false, ...estimateInputs(input) };
 }

@@ -1,9 +1,21 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createProblemError } from '../openai/problem-error.ts';
+import type { TextInputs } from '../text-inputs.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import type { EmbeddingsRequest } from './request.ts';
+
+/** The encodings of a vector: a list of numbers, or 32-bit floats in little-endian order as base64. */
+export type EncodingFormat = 'float' | 'base64';
+
+export type EmbeddingsRequest = JsonObject & {
+  model: string;
+  input: TextInputs;
+  dimensions?: number | null;
+  encoding_format?: EncodingFormat | null;
+  /** The index of the first vector. Set by an ingress that divides a request. Upstreams never receive this field. */
+  first_index?: number | null;
+};
 
 /**
  * The fields of an embeddings request that the router reads (OpenAI API reference, "Create embeddings"). All other fields pass unchecked.

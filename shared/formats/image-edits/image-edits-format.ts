@@ -8,8 +8,7 @@ import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { tokensPerPicture } from '../images/images-format.ts';
-import { parseImageEditsRequest } from './parse-image-edits-request.ts';
-import type { ImageEditsRequest } from './request.ts';
+import { parseImageEditsRequest, type ImageEditsRequest } from './parse-image-edits-request.ts';
 
 /** OpenAI's image edits format: the model draws pictures from other pictures and a text. The request is a form. */
 export const imageEditsFormat: ClientFormat = {

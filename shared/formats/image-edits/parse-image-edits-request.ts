@@ -3,7 +3,14 @@ import { RouterError } from '#shared/core/errors.ts';
 import { formFileSchema } from '../form-file.ts';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import type { ImageEditsRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** The fields of an image edit request that the router reads, as form texts. `parseImageEditsRequest` checks them. */
+export type ImageEditsRequest = JsonObject & {
+  model?: string;
+  prompt: string;
+  n?: string;
+};
 
 /**
  * The fields of an image edit request that the router reads (OpenAI API reference, "Create image edit"). All other fields pass unchecked.

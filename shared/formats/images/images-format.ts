@@ -7,8 +7,7 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { parseImagesRequest } from './parse-images-request.ts';
-import type { ImagesRequest } from './request.ts';
+import { parseImagesRequest, type ImagesRequest } from './parse-images-request.ts';
 
 /** Tokens to reserve for one picture: the maximum of OpenAI's models, for a large picture of high quality (guide "Image generation"). */
 export const tokensPerPicture = 6240;

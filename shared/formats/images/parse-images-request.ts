@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import type { ImagesRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+export type ImagesRequest = JsonObject & {
+  model?: string | null;
+  prompt: string;
+  n?: number | null;
+  stream?: boolean | null;
+};
 
 /** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass unchecked. */
 const schema = z.looseObject({

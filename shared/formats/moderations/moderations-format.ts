@@ -7,8 +7,7 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { parseModerationsRequest } from './parse-moderations-request.ts';
-import type { ModerationsRequest } from './request.ts';
+import { parseModerationsRequest, type ModerationsRequest } from './parse-moderations-request.ts';
 
 /** OpenAI's moderations format: the model judges texts and images by categories of harm. */
 export const moderationsFormat: ClientFormat = {

@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf, openUnion } from '../validation/loose-schema.ts';
-import type { ModerationsRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** An input to judge. Inputs of unknown types reach the upstream unchanged. */
+export type ModerationsPart = JsonObject & { type: string; text?: string };
+
+export type ModerationsRequest = JsonObject & {
+  model?: string | null;
+  input: string | string[] | ModerationsPart[];
+};
 
 const part = openUnion('type', {
   text: z.looseObject({ text: z.string() }),

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf } from '../validation/loose-schema.ts';
-import type { RerankRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+export type RerankRequest = JsonObject & {
+  model: string;
+  query: string;
+  documents: string[];
+  /** Maximum number of results. May exceed the number of documents. */
+  top_n?: number | null;
+  return_documents?: boolean | null;
+};
 
 /**
  * The fields of a rerank request that the router reads, as in the APIs of Cohere, Jina and vLLM (Cohere API reference, "Rerank"). All other

@@ -7,8 +7,8 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { parseRerankRequest } from './parse-rerank-request.ts';
-import type { RerankRequest } from './request.ts';
+import { estimateInputs } from '../text-inputs.ts';
+import { parseRerankRequest, type RerankRequest } from './parse-rerank-request.ts';
 
 /**
  * The rerank format of Cohere, Jina and vLLM: the model ranks documents by how well they answer a query. Clients of OpenAI's API also use
@@ -45,13 +45,6 @@ function toParameters(request: RerankRequest): RequestParameters {
 
 /** Returns the needs of a request. The query counts once per document, because the model reads the query with each document. */
 function computeNeeds({ query, documents }: RerankRequest): Needs {
-  const queryTokens = estimateTokens(query);
-  let inputTokens = 0;
-  let longestInput = 0;
-  for (const document of documents) {
-    const tokens = queryTokens + estimateTokens(document);
-    inputTokens += tokens;
-    longestInput = Math.max(longestInput, tokens);
-  }
-  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
+  const inputs = estimateInputs(documents, estimateTokens(query));
+  return { tools: false, vision: false, thinking: false, json: false, ...inputs };
 }

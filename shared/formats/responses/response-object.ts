@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { removeSecrets } from './without-secrets.ts';
+import { removeSecrets } from './remove-secrets.ts';
 
 /**
  * The request fields that the response object repeats. The values are the defaults that the response shows for fields that the request

@@ -1,7 +1,7 @@
 import { isJsonObject, parseIfJson, toObjectOrEmpty } from '#shared/core/json.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
-import { removeSecretsOfItems, removeSecrets } from './without-secrets.ts';
+import { removeSecretsOfItems, removeSecrets } from './remove-secrets.ts';
 
 /** A line break and the beginning of each event that ends a stream with a response worth storing. */
 const eventMarks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));

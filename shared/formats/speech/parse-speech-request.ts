@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import type { SpeechRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+export type SpeechRequest = JsonObject & {
+  model: string;
+  input: string;
+};
 
 /** The fields of a speech request that the router reads (OpenAI API reference, "Create speech"). All other fields pass unchecked. */
 const schema = z.looseObject({

@@ -6,8 +6,7 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
-import { parseSpeechRequest } from './parse-speech-request.ts';
-import type { SpeechRequest } from './request.ts';
+import { parseSpeechRequest, type SpeechRequest } from './parse-speech-request.ts';
 
 /** OpenAI's speech format: the model reads a text aloud. The router relays the sound as it arrives. */
 export const speechFormat: ClientFormat = {

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { formFileSchema } from '../form-file.ts';
+import { formFileSchema, type FormFile } from '../form-file.ts';
 import { createProblemError } from '../openai/problem-error.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import type { TranscriptionRequest } from './request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** The fields of a transcription request that the router reads. `parseTranscriptionRequest` checks them. */
+export type TranscriptionRequest = JsonObject & {
+  model: string;
+  file: FormFile & JsonObject;
+  prompt?: string;
+  response_format?: string;
+};
 
 /**
  * The fields of a transcription request that the router reads (OpenAI API reference, "Create transcription"). All other fields pass

@@ -4,7 +4,7 @@ import { noUsage, readCount } from '#shared/core/usage.ts';
 import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
-import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
+import type { CompletionsRequest } from '#shared/formats/completions/parse-completions-request.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import { collectRuledFields } from '../field-rule.ts';

@@ -1,7 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
-import { listInputs, type EmbeddingsRequest, type EncodingFormat } from '#shared/formats/embeddings/request.ts';
+import type { EmbeddingsRequest, EncodingFormat } from '#shared/formats/embeddings/parse-embeddings-request.ts';
+import { listInputs } from '#shared/formats/text-inputs.ts';
 import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';

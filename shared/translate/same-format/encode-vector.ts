@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
-import type { EncodingFormat } from '#shared/formats/embeddings/request.ts';
+import type { EncodingFormat } from '#shared/formats/embeddings/parse-embeddings-request.ts';
 
 const bytesPerNumber = 4;
 

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { speechFormat, countCharacters } from '#shared/formats/speech/speech-format.ts';
-import type { SpeechRequest } from '#shared/formats/speech/request.ts';
+import type { SpeechRequest } from '#shared/formats/speech/parse-speech-request.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
-import type { TranscriptionRequest } from '#shared/formats/transcriptions/request.ts';
+import type { TranscriptionRequest } from '#shared/formats/transcriptions/parse-transcription-request.ts';
 import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';

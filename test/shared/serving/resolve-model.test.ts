@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
-import { resolveModel } from '#shared/serving/resolve-model.ts';
-import { resolveRequestedName } from '#shared/serving/resolve-requested-name.ts';
+import { resolveModel, resolveRequestedName } from '#shared/serving/resolve-model.ts';
 
 const registry = registrySchema.parse({
   models: {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '../request.ts';
-import { searchDescription } from '../../hosted/search-description.ts';
+import { searchDescription } from '../../hosted/hosted-outcome.ts';
 import { detectHostedKind } from './find-hosted-tools.ts';
 
 /**

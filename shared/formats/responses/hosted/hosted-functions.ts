@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
-import { searchDescription } from '../../hosted/search-description.ts';
+import { searchDescription } from '../../hosted/hosted-outcome.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { listRequestTools } from './request-tools.ts';
 
