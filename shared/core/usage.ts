@@ -1,4 +1,3 @@
-
 /** Units besides tokens, each with a price: generated images, seconds of transcribed sound, spoken characters, web searches. */
 export const units = ['images', 'seconds', 'characters', 'searches'] as const;
 export type Unit = (typeof units)[number];
