@@ -77,7 +77,7 @@ export class JetStreamObjects {
    */
   async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ByteDigest> {
     assertName(name);
-    const createdAt = await this.#retry(() => this.#stream.ensure(), signal);
+    const createdAt = await this.#retry(() => this.#stream.readCreationTime(), signal);
     const meter = new ByteMeter();
     const pendingChunks: Promise<void>[] = [];
     try {

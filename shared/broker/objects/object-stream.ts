@@ -4,7 +4,6 @@ import {
   StorageType,
   type JetStreamManager,
   type StreamConfig,
-  type StreamInfo,
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
@@ -33,7 +32,7 @@ export class ObjectStream {
   readonly #broker: Broker;
   readonly #maxBytes: number;
   readonly #log: Logger;
-  #creation: Promise<string> | undefined;
+  #creation: Promise<void> | undefined;
 
   /** @param maxBytes the maximum size of the stream. The stream is made smaller if the servers have less room */
   constructor(broker: Broker, maxBytes: number, log: Logger) {
@@ -42,12 +41,8 @@ export class ObjectStream {
     this.#log = log;
   }
 
-  /**
-   * Creates the stream, or updates an existing one to the current settings. Does so once per instance.
-   * @returns the time at which the stream was created. If it differs from the time that an earlier call returned, the stream is new and has
-   * lost all its parts
-   */
-  ensure(): Promise<string> {
+  /** Creates the stream, or updates an existing one to the current settings. Does so once per instance. */
+  ensure(): Promise<void> {
     this.#creation ??= this.#createFitting().catch((error: unknown) => {
       this.#creation = undefined;
       throw error;
@@ -56,13 +51,21 @@ export class ObjectStream {
   }
 
   /**
-   * Asks the broker when the stream was created.
-   * @returns the time at which the stream was created
-   * @throws if there is no stream, or the broker does not answer
+   * Asks the broker when the stream was created, and creates it if it is missing. A stream that was created at another time than before has
+   * lost all its parts. The time of a stream changes when its server starts again.
+   * @throws if the broker does not answer
    */
   async readCreationTime(): Promise<string> {
+    await this.ensure();
     const { streams } = await this.#openManager();
-    return (await streams.info(this.#broker.subjects.objectStream)).created;
+    const read = async (): Promise<string> => (await streams.info(this.#broker.subjects.objectStream)).created;
+    try {
+      return await read();
+    } catch (error) {
+      if (!isApiError(error, streamNotFound)) throw error;
+      await this.ensureAgain();
+      return read();
+    }
   }
 
   /** Creates the stream if it is missing, even if `ensure` was called before. */
@@ -95,17 +98,16 @@ export class ObjectStream {
   /**
    * Creates or updates the stream, with copies on several nodes if there are enough. If the servers have too little room, tries half the
    * size again and again, down to `minStreamBytes`.
-   * @returns the time at which the stream was created
    */
-  async #createFitting(): Promise<string> {
+  async #createFitting(): Promise<void> {
     const manager = await this.#openManager();
     return createReplicated(this.#broker, async (copies) => {
       for (let maxBytes = this.#maxBytes; ; maxBytes = Math.max(minStreamBytes, Math.floor(maxBytes / 2))) {
         try {
-          const createdAt = await this.#createWith(manager, copies, maxBytes);
+          await this.#createWith(manager, copies, maxBytes);
           if (maxBytes < this.#maxBytes)
             this.#log.warn({ maxBytes, wanted: this.#maxBytes }, 'NATS has less room for files than is set');
-          return createdAt;
+          return;
         } catch (error) {
           if (maxBytes <= minStreamBytes || !isApiError(error, ...noRoomCodes)) throw error;
         }
@@ -113,7 +115,7 @@ export class ObjectStream {
     });
   }
 
-  async #createWith(manager: JetStreamManager, copies: number, maxBytes: number): Promise<string> {
+  async #createWith(manager: JetStreamManager, copies: number, maxBytes: number): Promise<void> {
     const { objectStream: name, allObjects } = this.#broker.subjects;
     const config = {
       name,
@@ -127,14 +129,13 @@ export class ObjectStream {
       num_replicas: copies,
     };
     // Update first: when space is short, NATS answers `add` with an error for missing room, even for a stream that exists already.
-    const updated = await updateStream(manager, config);
-    if (updated) return updated.created;
+    if (await updateStream(manager, config)) return;
     try {
-      return (await manager.streams.add(config)).created;
+      await manager.streams.add(config);
     } catch (error) {
       if (!isApiError(error, streamNameInUse)) throw error;
+      await manager.streams.update(name, config);
     }
-    return (await manager.streams.update(name, config)).created;
   }
 
   #openManager(): Promise<JetStreamManager> {
@@ -142,15 +143,16 @@ export class ObjectStream {
   }
 }
 
-/** Updates an existing stream. Returns undefined if there is no such stream. */
+/** Updates an existing stream. Returns false if there is no such stream. */
 async function updateStream(
   { streams }: JetStreamManager,
   config: Partial<StreamConfig> & { name: string },
-): Promise<StreamInfo | undefined> {
+): Promise<boolean> {
   try {
-    return await streams.update(config.name, config);
+    await streams.update(config.name, config);
+    return true;
   } catch (error) {
-    if (isApiError(error, streamNotFound)) return undefined;
+    if (isApiError(error, streamNotFound)) return false;
     throw error;
   }
 }

@@ -104,8 +104,8 @@ describe('workers and models in the console', () => {
     const page = await open('/workers');
     const drains = page.getByRole('button', { name: /^Drain / });
     await drains.nth(1).waitFor();
-    const labels = await drains.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
-    const [last = '', other = ''] = labels.map((label) => label.replace('Drain ', ''));
+    const labels = await Promise.all((await drains.all()).map((button) => button.getAttribute('aria-label')));
+    const [last = '', other = ''] = labels.map((label) => label?.replace('Drain ', ''));
     // Another one serves the model as well.
     await page.getByRole('button', { name: `Drain ${other}` }).click();
     await workerRow(page, other).getByText('Drained, safe to stop').waitFor();

@@ -6,6 +6,7 @@ import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { until } from '../../../helpers/until.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 const mebibyte = 1024 * 1024;
@@ -116,6 +117,18 @@ describe('objects in JetStream', () => {
     expect(await store.get('torn')).toBeUndefined();
     await store.put('next', inPieces(randomBytes(100)));
     expect((await allOf(await store.get('next')))?.length).toBe(100);
+  });
+
+  it('are stored and read after the server, or the stream, has begun anew', async () => {
+    const nats = stopAfterTest(await startNats());
+    const { store, broker, deleteStream } = await openObjects({ natsUrl: nats.url });
+    await store.put('first', inPieces(randomBytes(100)));
+    for (const beginAnew of [() => nats.kill().then(() => nats.restart()), deleteStream]) {
+      await beginAnew();
+      await until(() => broker.connected);
+      await store.put('second', inPieces(randomBytes(200)));
+      expect((await allOf(await store.get('second')))?.length).toBe(200);
+    }
   });
 
   it('are found by a later process with the same store size, even if NATS has no room left', async () => {
