@@ -1,9 +1,9 @@
+import { partialEvents } from '#shared/formats/sse/partial-events.ts';
+
 /** Called with each complete event and its number. The receiver owns the memory of `bytes`. */
 export type OnEvent = (bytes: Buffer, number: number) => void;
 
 interface OpenEvent {
-  /** Bytes of the event so far, with its id line. */
-  pieces: Buffer[];
   isNumbered: boolean;
   /** Whether the last piece ends a line. */
   endsLine: boolean;
@@ -16,6 +16,8 @@ interface OpenEvent {
 export const eventNumberStride = 1_000_000;
 
 const lineFeed = 0x0a;
+
+const noBytes = Buffer.alloc(0);
 
 /** Prefixes of keep-alive output: comments, and the pings of the messages format. */
 const keepAlivePrefixes = [Buffer.from(':'), Buffer.from('event: ping\n')];
@@ -32,6 +34,8 @@ export function isKeepAlive(text: Uint8Array): boolean {
 export class EventNumberer {
   readonly #firstId: number;
   readonly #onEvent: OnEvent;
+  /** The bytes of the event that has begun, with its id line. Nothing is kept of a keep-alive. */
+  readonly #partial = partialEvents.open();
   /** The event that has begun; undefined between two events. */
   #openEvent: OpenEvent | undefined;
   #nextNumber = 0;
@@ -42,42 +46,47 @@ export class EventNumberer {
     this.#onEvent = onEvent;
   }
 
-  /** Adds the next bytes of the stream and returns the bytes to send. The caller may reuse the memory of the input afterwards. */
+  /**
+   * Adds the next bytes of the stream and returns the bytes to send. The caller may reuse the memory of the input afterwards.
+   * @throws RouterError `upstream_failed` if there is no room for the beginning of an event
+   */
   add(bytes: Uint8Array): Buffer {
     const chunk = Buffer.from(bytes);
     const sent: Buffer[] = [];
     let position = 0;
     while (position < chunk.length) {
       if (!this.#openEvent) {
-        this.#openEvent = this.#begin(chunk.subarray(position));
-        sent.push(...this.#openEvent.pieces);
+        const { event, idLine } = this.#begin(chunk.subarray(position));
+        this.#openEvent = event;
+        sent.push(idLine);
       }
       const event = this.#openEvent;
       const end = findEventEnd(chunk, position, event.endsLine);
       const piece = chunk.subarray(position, end ?? chunk.length);
       sent.push(piece);
-      event.pieces.push(piece);
       event.endsLine = piece.at(-1) === lineFeed;
       position += piece.length;
-      if (end !== undefined) this.#close(event);
+      if (end !== undefined) this.#close(event, piece);
+      else if (event.isNumbered) this.#partial.add(piece);
     }
     return Buffer.concat(sent);
   }
 
   /** Ends the stream. A last event without its empty line counts as an event. */
   end(): void {
-    if (this.#openEvent) this.#close(this.#openEvent);
+    if (this.#openEvent) this.#close(this.#openEvent, noBytes);
   }
 
-  #begin(bytes: Buffer): OpenEvent {
+  #begin(bytes: Buffer): { event: OpenEvent; idLine: Buffer } {
     const isNumbered = !isKeepAlive(bytes);
-    const pieces = isNumbered ? [Buffer.from(`id: ${this.#firstId + this.#nextNumber}\n`)] : [];
-    return { pieces, isNumbered, endsLine: false };
+    const idLine = isNumbered ? Buffer.from(`id: ${this.#firstId + this.#nextNumber}\n`) : noBytes;
+    this.#partial.add(idLine);
+    return { event: { isNumbered, endsLine: false }, idLine };
   }
 
-  #close({ pieces, isNumbered }: OpenEvent): void {
+  #close({ isNumbered }: OpenEvent, lastPiece: Buffer): void {
     this.#openEvent = undefined;
-    if (isNumbered) this.#onEvent(Buffer.concat(pieces), this.#nextNumber++);
+    if (isNumbered) this.#onEvent(this.#partial.take(lastPiece), this.#nextNumber++);
   }
 }
 

@@ -18,8 +18,26 @@ const shortText = (length: number) => z.string().transform((text) => text.slice(
 /** Maximum seconds for which a worker can make clients and batches wait. A limit of an upstream account may last a week. */
 const maxRetryAfter = 7 * 24 * 3600;
 
-/** Codes of errors that only a dispatcher can detect. An error with such a code from a worker counts as `upstream_failed`. */
+/**
+ * Codes of errors that only a dispatcher, or the API that a client calls, can detect. An error with such a code from a worker counts as
+ * `upstream_failed`: a worker must not tell a client that its key is invalid.
+ */
 export const dispatcherCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'missing_key',
+  'invalid_api_key',
+  'permission_denied',
+  'previous_response_not_found',
+  'response_begun_anew',
+  'method_not_allowed',
+  'upgrade_refused',
+  'request_timeout',
+  'idempotency_key_reused',
+  'answer_not_kept',
+  'storage_quota_exceeded',
+  'storage_full',
+  'unsupported_encoding',
+  'range_not_satisfiable',
+  'headers_too_large',
   'no_worker_available',
   'queue_timeout',
   'broker_unavailable',
