@@ -60,7 +60,7 @@ export class ToolReply implements JobSink {
   end(bytes: Uint8Array): void {
     try {
       if (this.#onProgress) this.#readEvents(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-      else this.#result = decodeToolResult(this.#assertSize(Buffer.from(bytes)).toString());
+      else this.#result = decodeToolResult(this.#assertSize(Buffer.from(bytes)));
     } catch (error) {
       this.#settle.reject(createUnreadableError(error));
     }
@@ -82,7 +82,7 @@ export class ToolReply implements JobSink {
     let rest = bytes;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
       const last = rest.subarray(0, end);
-      const line = (this.#partial?.take(last) ?? last).toString();
+      const line = this.#partial?.take(last) ?? last;
       rest = rest.subarray(end + 1);
       const event = decodeToolEvent(line);
       if ('result' in event) this.#result = event.result;

@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '../divisible-request.ts';
 import { type EmbeddingsRequest } from './parse-embeddings-request.ts';
@@ -39,7 +40,7 @@ function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffe
 
 function readAnswer(answer: Buffer): { data: Buffer; model: string } {
   const end = answer.lastIndexOf(closing);
-  const tail: unknown = end < 0 ? undefined : JSON.parse(`{${answer.toString('utf8', end + 2)}`);
+  const tail = end < 0 ? undefined : parseAnswer(`{${answer.toString('utf8', end + 2)}`);
   if (!answer.subarray(0, opening.length).equals(opening) || !isJsonObject(tail) || typeof tail['model'] !== 'string')
     throw new RouterError('upstream_failed', 'A part of the answer cannot be read.');
   return { data: answer.subarray(opening.length, end), model: tail['model'] };

@@ -1,4 +1,5 @@
-import { isJsonObject, parseIfJson, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
 import { findEventNumber } from './find-event-number.ts';
@@ -78,7 +79,7 @@ function readEnding(text: string, queued: JsonObject): EndingEvent | undefined {
 
 function readResponse(text: string): JsonObject | undefined {
   const data = /(?:^|\n)data: ?(.*)/.exec(text)?.[1];
-  const { response } = toObjectOrEmpty(parseIfJson(data ?? ''));
+  const { response } = toObjectOrEmpty(parseAnswer(data ?? ''));
   return isJsonObject(response) ? response : undefined;
 }
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, toObjectOrEmpty } from '#shared/core/json.ts';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 import type { ClientRoute } from '../client-format.ts';
 import { parseJsonBody } from '../json-request.ts';
 
@@ -33,7 +34,7 @@ function readItems(input: Json | undefined): Json[] | undefined {
 }
 
 function toCompactionAnswer(answer: Buffer): Buffer | undefined {
-  const { id, created_at: created, output, usage } = JSON.parse(answer.toString()) as JsonObject;
+  const { id, created_at: created, output, usage } = toObjectOrEmpty(parseAnswer(answer));
   const items = Array.isArray(output)
     ? output.filter((item) => isJsonObject(item) && item['type'] === 'compaction')
     : [];

@@ -1,4 +1,5 @@
-import { isJsonObject, parseIfJson, toObjectOrEmpty } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty } from '#shared/core/json.ts';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { removeSecretsOfItems, removeSecrets } from './remove-secrets.ts';
@@ -27,12 +28,12 @@ export const storedResponses: StoredAnswers = {
   readLastEvent: (event) => {
     const data = readData(event);
     const text = findResponse(data);
-    const storable = text && readAnswer(parseIfJson(text.toString()), text);
+    const storable = text && readAnswer(parseAnswer(text), text);
     if (storable) return storable;
-    const { response } = toObjectOrEmpty(parseIfJson(data.toString()));
+    const { response } = toObjectOrEmpty(parseAnswer(data));
     return readAnswer(response, Buffer.from(JSON.stringify(response ?? null)));
   },
-  readWhole: (bytes) => readAnswer(parseIfJson(bytes.toString()), bytes),
+  readWhole: (bytes) => readAnswer(parseAnswer(bytes), bytes),
   readOutput: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
   toStoredAnswer: (response, previous) => {
     const { tools } = response;

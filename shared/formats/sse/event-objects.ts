@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 
 /** Maximum characters of one event. */
 const maxEventCharacters = 64 * 1024 * 1024;
@@ -45,11 +46,7 @@ export class EventObjects {
 function readData(event: string): JsonObject[] {
   const line = event.split('\n').find((each) => each.startsWith('data: '));
   if (line === undefined) return [];
-  try {
-    const data: unknown = JSON.parse(line.slice('data: '.length));
-    if (isJsonObject(data)) return [data];
-  } catch (cause) {
-    throw new RouterError('upstream_failed', 'An event of the answer could not be read.', { cause });
-  }
-  throw new RouterError('upstream_failed', 'An event of the answer is not an object.');
+  const data = parseAnswer(line.slice('data: '.length));
+  if (!isJsonObject(data)) throw new RouterError('upstream_failed', 'An event of the answer could not be read.');
+  return [data];
 }

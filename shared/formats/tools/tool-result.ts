@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseAnswer } from '#shared/core/parse-answer.ts';
 
 /** One block of a tool's output: text, an image, audio or a resource (Model Context Protocol, "Tool Result"). */
 const contentBlock = z.looseObject({ type: z.string() });
@@ -41,14 +42,14 @@ export function encodeToolEvent(event: ToolEvent): string {
  * Reads an answer that is not streamed.
  * @throws if the answer is malformed
  */
-export function decodeToolResult(text: string): ToolResult {
-  return toolResult.parse(JSON.parse(text));
+export function decodeToolResult(text: Buffer): ToolResult {
+  return toolResult.parse(parseAnswer(text));
 }
 
 /**
  * Reads one line of a streamed answer.
  * @throws if the line is malformed
  */
-export function decodeToolEvent(line: string): ToolEvent {
-  return toolEvent.parse(JSON.parse(line));
+export function decodeToolEvent(line: Buffer): ToolEvent {
+  return toolEvent.parse(parseAnswer(line));
 }

@@ -184,7 +184,7 @@ describe('an answer with hosted tools in the messages format', () => {
 
   it.each([
     ['{"type":"content_block_delta","index":3,"delta":{}}', 'not open'],
-    ['[]', 'not an object'],
+    ['[]', 'could not be read'],
     ['{', 'could not be read'],
   ])('refuses an invalid event: %s', (data, message) => {
     expect(() => openWith(`event: x\ndata: ${data}\n\n`)).toThrow(message);
