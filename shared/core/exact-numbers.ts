@@ -22,9 +22,22 @@ interface NumberHolder {
  */
 const changeableNumber = /\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d+[\s,\]}\\]|\.\d*0[\s,\]}\\]|\.000000)|-0[\s,\]}\\]/;
 
-/** Whether a JSON text, or a text in one of its strings, may have a number that changes when it is parsed and written. */
-export function mayChangeNumbers(text: string): boolean {
-  return changeableNumber.test(text);
+/** The numbers of a text with more values than this may change, because keeping them takes two microseconds for each value. */
+const maxValues = 100_000;
+
+/**
+ * Whether a JSON text must be parsed and written so that its numbers do not change: it, or a text in one of its strings, may have a number
+ * that changes otherwise, and it has at most `maxValues` values.
+ */
+export function needsExactNumbers(text: string): boolean {
+  return changeableNumber.test(text) && !hasMoreValues(text);
+}
+
+function hasMoreValues(text: string): boolean {
+  let values = 0;
+  // Each value but the first of a list or object follows a comma. Commas in strings count, too.
+  for (let at = text.indexOf(','); at !== -1 && values <= maxValues; at = text.indexOf(',', at + 1)) values += 1;
+  return values > maxValues;
 }
 
 /**
@@ -34,7 +47,7 @@ export function mayChangeNumbers(text: string): boolean {
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  return mayChangeNumbers(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
+  return needsExactNumbers(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
 }
 
 /** Converts a value to JSON. Numbers from `parseExact` stay as they were in the parsed text. */

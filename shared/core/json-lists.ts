@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseExact, writeExact } from './exact-numbers.ts';
+import { needsExactNumbers, parseExact, writeExact } from './exact-numbers.ts';
 import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 
 /** The lists at the top level of a JSON object: for the name of each list, the number of fields of all objects in it. */
@@ -54,7 +54,8 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     skeleton += `${text.toString('utf8', from, start)}"${mark}${index}"`;
     from = end;
   }
-  const value = parseExact(skeleton + text.toString('utf8', from));
+  skeleton += text.toString('utf8', from);
+  const value = parseExact(skeleton);
   if (!isJsonObject(value)) return undefined;
   // JSON can write a field's name in several ways, and the last of two fields with the same name counts.
   for (const [index, { name }] of ranges.entries()) {
@@ -62,7 +63,8 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     if (!Array.isArray(list) || list[0] !== `${mark}${index}`) return undefined;
   }
   const elements = ranges.map(({ start, end }) => text.subarray(start, end));
-  return { value, write: (object) => writeAround(writeExact(object), mark, elements) };
+  const stringify = needsExactNumbers(skeleton) ? writeExact : JSON.stringify;
+  return { value, write: (object) => writeAround(stringify(object), mark, elements) };
 }
 
 function writeAround(text: string, mark: string, elements: readonly Buffer[]): Buffer[] {

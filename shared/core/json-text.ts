@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mayChangeNumbers, parseExact, writeExact } from './exact-numbers.ts';
+import { needsExactNumbers, parseExact, writeExact } from './exact-numbers.ts';
 import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
@@ -134,7 +134,7 @@ function skim<Result>(state: StringMarks, run: () => Result): Result {
 
 /** Chooses the writer for an object that was parsed from a text. `JSON.stringify` is faster, and suffices if no number may change. */
 function chooseWriter(text: string): (object: JsonObject) => string {
-  return mayChangeNumbers(text) ? writeExact : JSON.stringify;
+  return needsExactNumbers(text) ? writeExact : JSON.stringify;
 }
 
 function writeInParts(text: string, { mark, strings }: StringMarks): Buffer[] {

@@ -36,12 +36,21 @@ const steeringFields: readonly string[] = [
   'vllm_xargs',
 ];
 
+/** Maxima of fields for which an engine reserves memory, whatever they state: llama.cpp's windows of tokens that penalties look at. */
+const maxima: ReadonlyMap<string, number> = new Map([
+  ['dry_penalty_last_n', 1_048_576],
+  ['repeat_last_n', 1_048_576],
+]);
+
 /**
- * Returns a request without the fields that steer an engine. Does not change `request`.
+ * Returns a request without the fields that steer an engine, or let it reserve too much memory. Does not change `request`.
  * @param allowedFields names of steering fields that clients may set
  */
 export function removeSteeringFields(request: JsonObject, allowedFields: readonly string[]): JsonObject {
-  const droppedFields = steeringFields.filter((name) => request[name] !== undefined && !allowedFields.includes(name));
+  const isTooLarge = ([name, max]: [string, number]): boolean => Number(request[name]) > max;
+  const droppedFields = [...steeringFields, ...[...maxima].filter(isTooLarge).map(([name]) => name)].filter(
+    (name) => request[name] !== undefined && !allowedFields.includes(name),
+  );
   if (droppedFields.length === 0) return request;
   const fields = { ...request };
   for (const name of droppedFields) delete fields[name];

@@ -2,6 +2,9 @@ import { domainToASCII } from 'node:url';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 
+/** Maximum of entries of a list, each of which is compared with each result. */
+const maxEntries = 1_000;
+
 /** The web addresses that an entry of a domain list covers. */
 interface CoveredAddresses {
   host: string;
@@ -16,7 +19,8 @@ interface CoveredAddresses {
  * `example.com:8080` covers one port; `example.com/blog` covers the path and all paths below it. A path may contain one `*`, which stands
  * for any text.
  * @returns undefined if neither list has an entry
- * @throws RouterError `invalid_request` for an entry without a domain, because a list that covers nothing would block nothing
+ * @throws RouterError `invalid_request` for an entry without a domain, because a list that covers nothing would block nothing, and for too
+ * many entries
  */
 export function createDomainFilter(
   allowed: Json | undefined,
@@ -34,6 +38,8 @@ export function createDomainFilter(
 
 function readEntries(list: Json | undefined): CoveredAddresses[] {
   const entries = Array.isArray(list) ? list : [];
+  if (entries.length > maxEntries)
+    throw new RouterError('invalid_request', `A domain list has more than ${maxEntries} entries.`);
   return entries.flatMap((entry) => (typeof entry === 'string' && entry !== '' ? [parseEntry(entry)] : []));
 }
 

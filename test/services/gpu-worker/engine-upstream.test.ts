@@ -78,6 +78,13 @@ describe('a request to an engine', () => {
     expect(steered).not.toHaveProperty('lora_path');
   });
 
+  it('has no other limit of output than that which is counted, and no window of penalties that fills the memory', async () => {
+    const body = { ...streamed, n_predict: 6_000, repeat_last_n: 2e9, dry_penalty_last_n: 512 };
+    const request = await sent({}, { body });
+    expect(request).toMatchObject({ dry_penalty_last_n: 512 });
+    for (const name of ['n_predict', 'repeat_last_n']) expect(request).not.toHaveProperty(name);
+  });
+
   it('has a salt of its owner for the prefix cache of vLLM', async () => {
     const saltOf = async (ownerKey: string) => (await sent({ engine: vllm }, { ownerKey }))['cache_salt'];
     const [one, again, other] = [await saltOf('a.b'), await saltOf('a.b'), await saltOf('c.d')];

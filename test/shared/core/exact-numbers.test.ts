@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
 import { parseJsonText } from '#shared/core/json-text.ts';
+import { least } from '../../helpers/least.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
 const large = '12345678901234567890 -9007199254740993 0.12345678901234567890 100000000000000000000000 1e400 -1E+400';
@@ -33,6 +34,22 @@ describe('a number that JSON.stringify would write differently', () => {
     const text = '{"1.0":"1.0","__proto__":{"x":1.0},"a":"[1.0, 1e400]","toJSON":2.0}';
     expect(writeExact(parseExact(text))).toBe(text);
   });
+});
+
+it('a text with more than 100,000 values is read and written in the usual time', async () => {
+  const text = `{"n":[${'1.0,'.repeat(490_000)}2.50]}`;
+  const ms = async (run: () => void): Promise<number> => {
+    const startedAt = performance.now();
+    run();
+    return performance.now() - startedAt;
+  };
+  const usualMs = await least(() => ms(() => JSON.stringify(JSON.parse(text))), 0);
+  const exactMs = await least(
+    () => ms(() => parseJsonText(Buffer.from(text)).write({ ...(parseExact(text) as JsonObject) })),
+    0,
+  );
+  expect(exactMs).toBeLessThan(10 * usualMs);
+  expect(writeExact(parseExact(`[${'1.0,'.repeat(50_000)}2.50]`))).toMatch(/,1\.0,2\.50\]$/);
 });
 
 const numbers = `{"seed":12345678901234567890,"schema":{"maximum":1e400,"default":1.0}`;

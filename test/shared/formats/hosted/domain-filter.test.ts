@@ -58,6 +58,12 @@ describe('the domains of a hosted tool', () => {
     }
   });
 
+  it('have at most a thousand entries', () => {
+    const entries = Array.from({ length: 1_001 }, (_, at) => `d${at}.example`);
+    expect(() => createDomainFilter(undefined, entries)).toThrow(errorWith('invalid_request'));
+    expect(createDomainFilter(undefined, entries.slice(1))?.('https://d0.example/')).toBe(true);
+  });
+
   it.each(['exa mple.com', 'https://', 'user@example.com', 'example.com:port'])(
     'are refused with an entry that is not a domain: %s',
     (entry) => {
