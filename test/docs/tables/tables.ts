@@ -116,8 +116,8 @@ function renderErrors(): string {
 
 /** All files of the product by folder, source and configuration: the index of docs/architecture.md. */
 function renderFileIndex(): string {
-  const deployed = ['deploy/**/*.{ts,yml,yaml,cfg,conf,tpl,json}', 'deploy/Dockerfile'];
-  const files = globSync(['{shared,services}/**/*.{ts,tsx,mjs,lua}', ...deployed]);
+  const deployed = ['deploy/**/*.{ts,mjs,sh,yml,yaml,cfg,conf,tpl,json,txt}', 'deploy/Dockerfile'];
+  const files = globSync(['{shared,services}/**/*.{ts,tsx,mjs,lua,css,html,svg,json}', ...deployed]);
   const shown = files.filter((file) => !file.split('/').includes('dist')).toSorted();
   const namesOf = (found: string[]) => found.map((file) => basename(file).replace(/\.ts$/, '')).join(', ');
   const rows = Array.from(Map.groupBy(shown, dirname), ([folder, found]) => [`\`${folder}\``, namesOf(found)]);
