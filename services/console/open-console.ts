@@ -64,7 +64,7 @@ export interface ConsoleParts {
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
-  /** The ejections of workers, which the stats contain. */
+  /** The ejections of workers. The stats of each ingress list its own ejections. */
   ejections: Pick<SharedEjections, 'listOwn' | 'onList'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
@@ -76,7 +76,7 @@ export interface ConsoleParts {
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
   routerFacts: Omit<RouterFacts, 'managesCredentials' | 'records' | 'tracesRecordings'>;
-  /** Opens the output of a stream of the live feed. */
+  /** Opens the output through which the live feed writes to one page. */
   openOutput: (response: ServerResponse) => StreamOutput;
   log: Logger;
   releases: Releases;

@@ -19,7 +19,7 @@ export class EngineRoutes {
   }
 
   /**
-   * Returns the route of a client format for requests without a suffix.
+   * Returns the route at the engine's usual path for a client format. Requests with a suffix use it too, unless an insertion route exists.
    * @throws RouterError `internal` if there is no translation. A job's format is always one that the worker has announced, so this is a bug
    */
   findUsual(client: string): UpstreamRoute {

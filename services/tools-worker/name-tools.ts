@@ -6,7 +6,7 @@ import { assignValidNames } from '#shared/core/valid-names.ts';
 export interface ToolSource {
   /** Prefix for tool names that other sources also have. If undefined, the tools of this source keep their names. */
   readonly prefix: string | undefined;
-  /** The operator's name of the MCP server that has the tools. */
+  /** The name that the operator gave the MCP server of these tools. */
   readonly server?: string | undefined;
   readonly tools: readonly Tool[];
   /** Content of an MCP server besides tools. Undefined if there is none, and before the first connection. */
@@ -18,7 +18,7 @@ export interface ToolSource {
 export interface NamedTool {
   /** A name that is valid in all formats. */
   name: string;
-  /** The server's name of the tool, if that name is not valid in all formats; otherwise undefined. Calls may use this name, too. */
+  /** The name, with any prefix, before it was made valid; undefined if it was valid already. Calls may use this name, too. */
   givenName: string | undefined;
   tool: Tool;
   server: string | undefined;

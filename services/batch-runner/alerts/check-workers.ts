@@ -10,9 +10,7 @@ const kind = 'workers';
 /** Milliseconds for which a lost worker is remembered, so that its return is reported. */
 const lostKeptMs = 24 * 3_600_000;
 
-/**
- * A worker with a stored state counts as stopped if it has not been live since this process began to listen, this many milliseconds ago.
- */
+/** Minimum milliseconds for which this process must have listened before it treats a worker that it has not heard from as stopped. */
 const minListenedMs = 60_000;
 
 const reportedStateSchema = createStoredSchema(
@@ -40,7 +38,7 @@ export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertState
   };
   for (const { trouble, ...worker } of snapshot.alive) {
     const lastReport = reported.get(worker.id);
-    // While no ingress publishes its ejected workers, the last report stands.
+    // While no ingress publishes its ejected workers, a worker that was last reported as ejected still counts as ejected.
     const isUnknown = lastReport?.state === 'ejected' && !trouble && !snapshot.knowsEjected;
     const state = isUnknown ? lastReport.state : (trouble?.state ?? 'up');
     if (lastReport?.state === state && lastReport.startedAt === worker.startedAt) continue;

@@ -18,7 +18,7 @@ import { storeResult, type StoredResult, type StoreResultParts } from '../lines/
 import type { BatchWatch } from './batch-watch.ts';
 import type { InputLine } from './read-input-lines.ts';
 
-/** Longest time in milliseconds between two checks whether an exhausted limit, or a full store, allows requests again. */
+/** Maximum milliseconds of a pause. After a pause, the runner checks whether the exhausted limit or the full store has room again. */
 export const maxPauseMs = 30_000;
 
 export interface SliceLineParts extends StoreResultParts {
@@ -38,7 +38,7 @@ interface LineSlice {
   /** Number of the slice in its batch. */
   number: number;
   sealer: Sealer;
-  /** Bytes that are reserved for the line while it runs; 0 for a small line, and for a slice with several lines. */
+  /** Bytes reserved for the line while it runs; 0 if the line is small or its slice has several lines. */
   reservedBytes: number;
 }
 

@@ -15,8 +15,8 @@ type TakeSlotParts = Parameters<typeof findLinePlace>[0] & {
 /**
  * Waits until a worker has a free slot for the line, and reserves the slot.
  * @param callbacks called at the beginning and the end of the wait
- * @returns undefined if the signal aborts first. `releaseSlot` ends the reservation; `endRequest` reports the end of the line to the
- * breaker
+ * @returns undefined if the signal aborts first. Call `releaseSlot` to end the reservation. Call `endRequest` when the request has ended,
+ * so that the model's breaker stops counting it
  */
 export async function takeLineSlot(
   parts: TakeSlotParts,

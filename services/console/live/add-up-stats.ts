@@ -7,8 +7,8 @@ import type { Overview, QueuedLane, RefusalCounts } from '../contract/live.ts';
 const seconds = 60;
 
 /**
- * Adds up the stats of all ingress nodes. The series are aligned by their last second, in which each node sent its stats. The stats are at
- * most a few seconds old, so the clocks of the nodes need not agree.
+ * Adds up the stats of all dispatching processes. The series are aligned at their ends. The last value of a series counts the second before
+ * its process sent the stats. The stats are at most a few seconds old, so the clocks of the processes need not agree.
  */
 export function addUpOverview(stats: readonly IngressStats[]): Overview {
   const firstTokenMs = addUpPercentiles(stats.map(({ firstToken }) => firstToken));
@@ -24,7 +24,7 @@ export function addUpOverview(stats: readonly IngressStats[]): Overview {
   };
 }
 
-/** Returns the waiting requests of all ingress nodes, by lane. Requests that no worker can serve right now have no pool. */
+/** Returns the waiting requests of all dispatching processes, by lane. Requests that no worker can serve right now have no pool. */
 export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
   const allLanes: QueuedLane[] = stats.flatMap(({ lanes: placed, unplaced }) => [...placed, ...unplaced]);
@@ -35,7 +35,9 @@ export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
 }
 
-/** Returns the numbers of refused requests of all ingress nodes, by error code. The most frequent code of the last hour comes first. */
+/**
+ * Returns the numbers of refused requests of all dispatching processes, by error code. The most frequent code of the last hour comes first.
+ */
 export function addUpRefusals(stats: readonly IngressStats[]): RefusalCounts[] {
   const sums = new Map<string, RefusalCounts>();
   for (const { code, minute, hour } of stats.flatMap(({ refused }) => refused)) {

@@ -12,7 +12,7 @@ import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from './
 import { parseKey, parseKeyForm } from './parse-key.ts';
 
 export interface KeyVerifierOptions {
-  /** Maximum number of Argon2 computations at once. Default: one less than the machine has cores, at least 1 and at most 3. */
+  /** Maximum number of Argon2 computations at once. Default: the number of cores minus one, but at least 1 and at most 3. */
   concurrency?: number;
   /** Maximum number of verified keys in memory. Default 10,000. */
   maxKnown?: number;
@@ -33,7 +33,8 @@ const storeRetryMs = 1_000;
  */
 const maxVerifications = 512;
 /**
- * Maximum number of simultaneous reads of the store for texts that are no keys. Refusals of further such texts are not counted for any key.
+ * Maximum number of simultaneous reads of the store for texts that are no keys. Further such texts are refused without a read, so their
+ * refusals count for no key.
  */
 const maxMistypedReads = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
@@ -83,8 +84,8 @@ export class KeyVerifier {
   /** Verified keys by id. An id has only one right secret, so every other secret is wrong without a further check. */
   readonly #knownKeys: LRUCache<string, KnownKey>;
   /**
-   * Wrong raw keys by digest: the time until which each is refused without a verification, and the key that has its id. They are not in
-   * `#knownKeys`, so that they never evict verified keys.
+   * Wrong raw keys by digest. `until`: no verification before this time. `key`: the existing key with the id in the raw key, if any. Wrong
+   * keys are not in `#knownKeys`, so that they never evict verified keys.
    */
   readonly #wrongKeys = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: maxWrongKeys });
   #timesMarkedStale = 0;
@@ -209,8 +210,8 @@ export class KeyVerifier {
       known.trustedUntil = computeTrustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // If the key was marked stale meanwhile, the record may have been read before the change. (After `drop`, nobody finds this entry any
-    // more.)
+    // If the key was marked stale meanwhile, the record may have been read before the change. After `drop`, `known` is no longer in the
+    // map, so changing it has no effect.
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#knownKeys.delete(id);
@@ -280,8 +281,8 @@ export class KeyVerifier {
   async #matchesInQueue({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // Another secret of this id was verified while this secret waited. So this secret is wrong, because callers with the same secret
-        // share one verification.
+        // If this id is known by now with the same hash, another secret was verified while this one waited. So this secret is wrong,
+        // because callers with the same secret share one verification.
         if (this.#knownKeys.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });

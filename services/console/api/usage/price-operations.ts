@@ -15,7 +15,9 @@ const modelName = z.object({ model: z.string().regex(modelNamePattern, 'This is 
 
 const byModelName = byName('model', ({ model }: ListedPrice) => model);
 
-/** Returns the operations on the prices of models. Every signed-in person may read them. Only administrators may change them. */
+/**
+ * Returns the operations on the prices of models. Every signed-in person may read the prices. Only administrators may change the prices.
+ */
 export function priceOperations({
   prices,
   auditPriceChange,

@@ -1,6 +1,6 @@
 -- Renews the lease of an execution. A lease that has run out is renewed as well, unless another execution has claimed the key.
 --
--- ARGV[1]  JSON, besides prefix, owner and id:
+-- ARGV[1]  JSON object with `prefix`, `owner` and `id`, and with:
 --   attempt  id of the execution
 --   leaseMs  milliseconds for which the execution has the key
 --   keepMs   milliseconds for which the key stays known after the lease

@@ -23,8 +23,8 @@ export class DrainRate {
   }
 
   /**
-   * Estimates the milliseconds until this many jobs are claimed. The estimate assumes one claim more than were counted, so that a lane that
-   * has just got its first jobs does not seem to stand still.
+   * Estimates the milliseconds until this many jobs are claimed. The estimate adds one to the counted claims. Otherwise a lane that has
+   * just received its first jobs would seem to stand still.
    */
   estimateWaitMs(jobs: number, now: number): number {
     this.#decay(now);

@@ -20,7 +20,7 @@ import {
   streamNotFound,
 } from '../../connection/open-jetstream-manager.ts';
 
-/** The limits of the queue. They must be the same for all nodes of a cluster. */
+/** The limits of the queue. All dispatching processes of a cluster must use the same limits. */
 export interface QueueSettings {
   /** Maximum tickets that wait in all lanes of a tier together. The broker refuses further tickets. */
   maxQueued: number;
@@ -28,7 +28,7 @@ export interface QueueSettings {
   maxAgeMs: number;
 }
 
-/** The range of the numbers of the tickets that a stream has stored. */
+/** The sequence numbers of the first ticket in a stream and of the last ticket that it has stored. */
 export interface StoredTicketRange {
   /** When the stream was created. If this time changes, the stream is new and has lost all earlier tickets. */
   createdAt: string;
@@ -50,12 +50,12 @@ export const idleLaneMs = 10 * 60_000;
  */
 const answerTimeoutMs = 2_000;
 
-/** JetStream's errors for a cluster that is not available, and for a server that is not the cluster's leader. */
+/** JetStream's error codes for a NATS cluster that is unavailable and for a server that is not its leader. */
 const leaderlessCodes = [10008, 10009];
 
 /**
- * Creates a tier's stream of tickets if there is none. Any number of nodes may call it at the same time, and repeatedly. The stream is a
- * work queue in memory, because tickets are only hints: their dispatcher publishes them again if the server has lost them.
+ * Creates a tier's stream of tickets if there is none. Any number of processes may call this function, at the same time and repeatedly. The
+ * stream is a work queue in memory, because tickets are only hints: their dispatcher publishes them again if the server has lost them.
  */
 export async function ensureJobsStream(
   broker: Broker,

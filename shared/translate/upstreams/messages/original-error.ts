@@ -5,15 +5,15 @@ import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
 
-/** Maximum characters of an error, as JSON, that clients receive unchanged. */
+/** Maximum characters of the JSON of an error that is passed on unchanged. */
 const maxBodyCharacters = 16 * 1024;
 
-/** Statuses and error types for refused credentials of the router, which are not the client's fault. */
+/** Statuses and error types by which the upstream refuses the router's own API key or account. Such errors are not the client's fault. */
 const credentialErrors: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
 
 /**
- * Returns the error of a `messages` upstream that `messages` clients may receive unchanged. Claude Code matches the wording and obeys the
- * headers.
+ * Returns the error of a `messages` upstream that `messages` clients may receive unchanged. Claude Code recognises errors by their wording,
+ * and obeys their headers.
  * @returns undefined for a body of another shape, a body that is too long, and errors about the router's credentials
  */
 export function toOriginalError(

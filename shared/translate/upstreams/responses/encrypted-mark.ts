@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { addOriginMark, removeOriginMark } from '../../vocabulary/origin-mark.ts';
 
-/** Matches the beginning of every encrypted content in JSON text. */
+/** Matches the field name and opening quote before each non-empty `encrypted_content` in JSON text. */
 const encryptedKeys = /(?<!\\)"encrypted_content"\s*:\s*"(?=[^"])/g;
 
 /**

@@ -29,7 +29,7 @@ export function listCapabilities(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ capabilities }) => capabilities))];
 }
 
-/** Lists the names of models without a price on paid tiers, sorted. The router counts no cost for these models. */
+/** Returns the sorted names of the models on paid tiers that have no price. The router counts no cost for these models. */
 export function listUnpriced(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ servedBy }) => servedBy.flatMap(({ unpriced = [] }) => unpriced)))].toSorted();
 }

@@ -11,7 +11,9 @@ import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
 import { NewCredential } from './new-credential.tsx';
 
-/** Labels of the periods for which a credential can be valid, by number of days. An empty number stands for no end. */
+/**
+ * Labels of the periods for which a credential can be valid, by number of days. An empty string means that the credential does not expire.
+ */
 const spanLabels = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
 interface NewWorker extends WorkerSetup {
