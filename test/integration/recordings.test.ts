@@ -126,7 +126,7 @@ describe('a recording', () => {
     const records = async () => (await readUsage(cluster.prefix)).filter((record) => record.id === id);
     await until(async () => (await records()).length === 3);
     const marks = (await records()).map(({ operation, recorded: isRecorded }) => [operation, isRecorded]);
-    expect(marks.sort()).toEqual([
+    expect(marks.toSorted((one, other) => String(one).localeCompare(String(other)))).toEqual([
       ['execute_tool', true],
       ['generate', true],
       ['generate', true],

@@ -102,11 +102,13 @@ export function createOAuthRoutes(
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const programId = await programs.readProgramId(token);
     if (programId !== undefined) {
-      const signedOut = await programs
-        .signOut(token)
+      try {
+        const signedOut = await programs.signOut(token);
+        if (signedOut?.isReplayed) await noteReplay(signedOut);
+      } finally {
         // Also if the store did not answer, because it may have signed the program out, or do so later.
-        .finally(() => announce(`program:${programId}`));
-      if (signedOut?.isReplayed) await noteReplay(signedOut);
+        await announce(`program:${programId}`);
+      }
     }
     // An unknown token gets the same answer (RFC 7009, section 2.2).
     response.status(200).end();

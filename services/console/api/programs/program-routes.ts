@@ -60,11 +60,12 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     const { id } = request.params;
     const program = await programs.store.find(id);
     if (program?.userId !== person.id) throw notFound();
-    const signedOut = await programs.store
-      .signOut(id, { userId: person.id })
+    try {
+      if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
+    } finally {
       // Also if the store did not answer, because it may have signed the program out, or do so later.
-      .finally(() => announce(`program:${id}`));
-    if (!signedOut) throw notFound();
+      await announce(`program:${id}`);
+    }
     await auditProgram(person, 'program.sign-out', { client: program?.client });
     response.status(204).end();
   });
