@@ -133,7 +133,8 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     const { id, maxOutput, capabilities } = model;
     const switchesThinking = engine.switchesThinking === true && capabilities.includes('thinking');
     const traits = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
-    const unsalted = removeSteeringFields(translation.translateRequest(read.request, traits), allowedSteeringFields);
+    // Of the client's request: a translation may write such a field itself.
+    const unsalted = translation.translateRequest(removeSteeringFields(read.request, allowedSteeringFields), traits);
     const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
     const salted = isSalted ? addCacheSalt(unsalted, job.ownerKey) : unsalted;
     const translated = addBeginning?.(salted) ?? salted;

@@ -149,7 +149,7 @@ export class CurrentTokens {
     holder: string,
     replacement: { oldLink: StoredMcpAccountLink; newLink: NewMcpAccountLink },
   ): Promise<void> {
-    for (const endsAt = performance.now() + refreshMs; ; await sleep(storeEveryMs)) {
+    for (const endsAt = performance.now() + refreshMs; ; await sleep(storeEveryMs, undefined, { ref: false })) {
       try {
         await this.#options.store.endRefresh(person, server, holder, replacement);
         return;

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { JobConditions } from './job-conditions.ts';
 import type { JobEffects } from './job-effects.ts';
@@ -57,11 +58,9 @@ export class JobMachine {
   onThrown(job: Job, thrown: unknown): void {
     const { requestId } = job.request;
     const facts = { err: thrown, requestId, traceId: job.traceId, state: job.state };
-    this.#log.error(facts, 'an error was thrown while a request was served');
-    this.raise(job, {
-      type: 'abandoned',
-      error: new RouterError('internal', 'The router failed.', { cause: thrown }),
-    });
+    // What is wrong with an answer is no failure of the router.
+    if (!(thrown instanceof RouterError)) this.#log.error(facts, 'an error was thrown while a request was served');
+    this.raise(job, { type: 'abandoned', error: toRouterError(thrown) });
   }
 }
 

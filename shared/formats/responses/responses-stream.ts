@@ -8,7 +8,7 @@ import { RelayedEventCounter, type StreamedAnswer } from '../sse/streamed-answer
 import { findEventNumber } from './find-event-number.ts';
 import { toFailedResponseError } from './to-failed-response-error.ts';
 import { readRepeatedFields, responseIdPrefix, createResponseObject, type ResponseStatus } from './response-object.ts';
-import { noBytes, WholeEventSplitter } from './whole-event-splitter.ts';
+import { noBytes, WholeEventSplitter } from '../sse/whole-event-splitter.ts';
 
 /** Minimum number of events without text in an answer. */
 const textlessEvents = 8;

@@ -7,6 +7,14 @@ const memoryParts = 8;
 /** Maximum bytes of one event. */
 const maxEventBytes = 64 * 1024 * 1024;
 
+/** Bytes that each event may keep, whatever the others keep: the rest of a piece that ends within an event. */
+const minEventBytes = 64 * 1024;
+
+/** Bytes of memory that a piece takes besides its content. */
+const pieceBytes = 256;
+
+const noBytes = Buffer.alloc(0);
+
 /**
  * The memory for events of which only the beginning has come, in one process. Each may take half of what the others leave, so an upstream
  * whose events do not end takes no memory from the others. An event that is no longer used counts until it is collected.
@@ -32,11 +40,15 @@ export class PartialEvents {
       },
       add: (piece) => {
         if (piece.length === 0) return;
-        const bytes = kept.bytes + piece.length;
-        if (bytes > maxEventBytes || bytes > this.#maxBytes - this.#bytes) throw createTooLargeError();
+        const addedBytes = piece.length + pieceBytes;
+        const bytes = kept.bytes + addedBytes;
+        if (bytes > maxEventBytes || bytes > Math.max(minEventBytes, this.#maxBytes - this.#bytes - addedBytes)) {
+          event.take(noBytes);
+          throw createTooLargeError();
+        }
         pieces.push(Buffer.from(piece));
+        this.#bytes += addedBytes;
         kept.bytes = bytes;
-        this.#bytes += piece.length;
       },
       take: (end) => {
         const whole = Buffer.concat([...pieces, end]);
@@ -53,10 +65,11 @@ export class PartialEvents {
 
 /** The beginning of an event. */
 export interface PartialEvent {
+  /** Bytes of memory that the pieces take. */
   readonly bytes: number;
   /**
    * Keeps a copy of a further piece.
-   * @throws RouterError `upstream_failed` if there is no room
+   * @throws RouterError `upstream_failed` if there is no room; then nothing is kept
    */
   add(piece: Uint8Array): void;
   /** Returns the kept bytes, followed by the end of the event, and keeps nothing. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { hasToolName, type ToolInfo } from '#shared/broker/contract/announcement.ts';
@@ -112,22 +113,24 @@ export class LinkedTools implements PersonalTools {
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
     });
-    const lists = await Promise.all(
-      reachableServers.map(async ({ server, worker }): Promise<ListedTool[]> => {
-        const version = versions.get(server.name);
-        if (version === undefined) return [];
-        const failureKey = toListingKey(toCacheKey(person, server, version), identity);
-        if (this.#failedServers.has(failureKey)) return [];
-        const tools = await this.#findTools(server, toCacheKey(person, server, version), caller).catch(
-          (error: unknown) => {
-            if (!(error instanceof RouterError) || isLimitError(error)) throw error;
-            this.#failedServers.set(failureKey, true);
-            return [];
-          },
-        );
-        return tools.map(({ tool }) => ({ ...tool, worker }));
-      }),
-    );
+    const listOne = async ({ server, worker }: (typeof reachableServers)[number]): Promise<ListedTool[]> => {
+      const version = versions.get(server.name);
+      if (version === undefined) return [];
+      const failureKey = toListingKey(toCacheKey(person, server, version), identity);
+      if (this.#failedServers.has(failureKey)) return [];
+      const tools = await this.#findTools(server, toCacheKey(person, server, version), caller).catch(
+        (error: unknown) => {
+          if (!(error instanceof RouterError) || isLimitError(error)) throw error;
+          this.#failedServers.set(failureKey, true);
+          return [];
+        },
+      );
+      return tools.map(({ tool }) => ({ ...tool, worker }));
+    };
+    // Each listing takes a place among the concurrent requests of a limited key.
+    const isLimited = identity.limits.some(({ limits }) => limits.concurrentRequests !== undefined);
+    const turns = pLimit(isLimited ? 1 : reachableServers.length);
+    const lists = await Promise.all(reachableServers.map((each) => turns(() => listOne(each))));
     const { allows } = readToolPermits(identity);
     return lists.flat().filter((tool) => allows(tool) && !workers.isKnownTool(tool.name));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PartialEvents } from '#shared/formats/sse/partial-events.ts';
-import { WholeEventSplitter } from '#shared/formats/responses/whole-event-splitter.ts';
+import { WholeEventSplitter } from '#shared/formats/sse/whole-event-splitter.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const kib = (count: number): Buffer => Buffer.alloc(count * 1024, 'x');
@@ -8,28 +8,42 @@ const kib = (count: number): Buffer => Buffer.alloc(count * 1024, 'x');
 describe('the beginnings of events', () => {
   it('take an eighth of the memory together, each at most half of what the others leave', () => {
     const events = new PartialEvents(8 * 1024 * 1024);
-    const endless = events.open();
-    endless.add(kib(512));
-    expect(() => endless.add(kib(1))).toThrow(errorWith('upstream_failed'));
+    events.open().add(kib(511));
     const other = events.open();
-    other.add(kib(256));
-    expect(() => other.add(kib(1))).toThrow(errorWith('upstream_failed'));
-    events.open().add(kib(128));
+    other.add(kib(255));
+    expect(() => other.add(kib(3))).toThrow(errorWith('upstream_failed'));
+    // What was refused takes nothing any more.
+    expect(other.bytes).toBe(0);
+    events.open().add(kib(255));
+  });
+
+  it('may be as large as the rest of a piece, whatever the others take', () => {
+    const events = new PartialEvents(8 * 1024 * 1024);
+    for (let at = 0; at < 40; at += 1) events.open().add(kib(63));
+    expect(() => events.open().add(kib(64))).toThrow(errorWith('upstream_failed'));
+  });
+
+  it('count as the memory of their pieces', () => {
+    const event = new PartialEvents(8 * 1024 * 1024).open();
+    const addAll = (): void => {
+      for (let pieces = 0; pieces < 10_000; pieces += 1) event.add(Buffer.from('x'));
+    };
+    expect(addAll).toThrow(errorWith('upstream_failed'));
   });
 
   it('leave their room when the event is complete', () => {
     const events = new PartialEvents(8 * 1024 * 1024);
     const event = events.open();
-    event.add(kib(512));
-    expect(event.take(Buffer.from('end')).length).toBe(512 * 1024 + 3);
+    event.add(kib(511));
+    expect(event.take(Buffer.from('end')).length).toBe(511 * 1024 + 3);
     expect(event.bytes).toBe(0);
-    events.open().add(kib(512));
+    events.open().add(kib(511));
   });
 
   it('are at most 64 MiB', () => {
     const event = new PartialEvents(0).open();
-    for (let mebibytes = 0; mebibytes < 64; mebibytes += 8) event.add(kib(8 * 1024));
-    expect(() => event.add(kib(1))).toThrow(errorWith('upstream_failed'));
+    for (let mebibytes = 0; mebibytes < 56; mebibytes += 8) event.add(kib(8 * 1024));
+    expect(() => event.add(kib(8 * 1024))).toThrow(errorWith('upstream_failed'));
   });
 });
 

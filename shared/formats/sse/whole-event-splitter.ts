@@ -1,4 +1,4 @@
-import { partialEvents, type PartialEvent } from '../sse/partial-events.ts';
+import { partialEvents, type PartialEvent } from './partial-events.ts';
 
 const eventEnd = Buffer.from('\n\n');
 const lineEnd = 10;
