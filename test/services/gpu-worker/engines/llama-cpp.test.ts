@@ -208,6 +208,7 @@ describe('a real llama-server that was started for another purpose', { tags: ['l
     expect(pieces.at(-1)).toMatch(/data: \[DONE\]\n\n$/);
     expect(events.at(-1)).toMatchObject({ usage: { completion_tokens: end.usage.completionTokens } });
     expect(end.usage.completionTokens).toBeGreaterThan(0);
+    expect((await run({ max_tokens: 3 })).end.usage.completionTokens).toBeLessThanOrEqual(3);
     await expect(run({ stop: ' ', max_tokens: 500 })).resolves.toMatchObject({ end: { finishReason: 'stop' } });
     await expect(run({ logprobs: 3 })).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'logprobs' });
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
-import type { RouterError } from '#shared/core/errors.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
@@ -37,6 +37,19 @@ const broken = (what: string) => (): never => {
 const hang: Step[] = [{ write: 'x' }, { hang: true }];
 
 describe.concurrent('a sink that throws', () => {
+  it('what is wrong with an answer passes it on, and is no failure of the router', async ({ start, expect }) => {
+    const { log, requestIds } = errorLog();
+    const { ingress, addWorker } = await start({ ingress: { ...settings, log } });
+    await addWorker({ id: 'one' });
+    const data = (): never => {
+      throw new RouterError('upstream_failed', 'The upstream sent an event that is too large.');
+    };
+    const { finished } = ingress.send({ steps: hang, stream: true, sink: { data } });
+    expect(await finished).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
+    expect(requestIds).toEqual([]);
+    await expectServing(ingress);
+  });
+
   it.for<[keyof JobSink, Step[], string]>([
     ['begin', hang, 'internal'],
     ['data', hang, 'internal'],
