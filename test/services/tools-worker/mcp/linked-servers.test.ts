@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ async function startNotes() {
  */
 function startOlderNotes(): Promise<string> {
   let refuseNotices = (): void => undefined;
-  return listening(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
     if (request.method !== 'POST') {
       refuseNotices = () => void response.writeHead(405).end();
       return;
@@ -76,7 +76,8 @@ function startOlderNotes(): Promise<string> {
       default:
         return response.writeHead(404).end();
     }
-  });
+  };
+  return listening((request, response) => void answer(request, response));
 }
 
 function call(url: string, token: string, tool?: string) {
