@@ -51,7 +51,8 @@ for at = 1, #args.maxTries do
   redis.call('HSET', KEYS[at], 'count', count + 1)
   if count == 0 then
     redis.call('HSET', KEYS[at], 'countedUntil', args.now + args.windowMs)
-    if redis.call('PTTL', KEYS[at]) < args.windowMs then
+    -- Strikes end at their time, however many tries come before it.
+    if redis.call('HEXISTS', KEYS[at], 'strikes') == 0 and redis.call('PTTL', KEYS[at]) < args.windowMs then
       redis.call('PEXPIRE', KEYS[at], args.windowMs)
     end
   end
