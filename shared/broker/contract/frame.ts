@@ -71,7 +71,11 @@ const errorSchema = z.object({
     .number()
     .transform((seconds) => Math.min(Math.max(seconds, 0), maxRetryAfter))
     .optional(),
-  details: z.looseObject({ error_code: z.string() }).optional(),
+  details: z
+    .looseObject({ error_code: z.string() })
+    .refine((details) => !nestsTooDeeply(details as JsonObject))
+    .optional()
+    .catch(undefined),
   /** See `OriginalError`. */
   original: z
     .object({

@@ -200,6 +200,12 @@ describe('messages of the broker contract', () => {
         },
       ),
     );
+    for (const code of ['invalid_api_key', 'missing_key', 'idempotency_key_reused', 'storage_full', 'workers_died'])
+      expect(decodeError(Buffer.from(JSON.stringify({ code, message: 'm' })))).toMatchObject({
+        code: 'upstream_failed',
+      });
+    const deep = `{"code":"internal","message":"m","details":{"error_code":"x","deep":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`;
+    expect(decodeError(Buffer.from(deep))).toMatchObject({ code: 'internal', message: 'm', details: undefined });
     const details = { error_code: 'x', input_tokens: '5', unsupported: ['a'] };
     const error = new RouterError('context_length_exceeded', 'too long', { details });
     expect(decodeError(Buffer.from(encodeError(error))).details).toEqual(details);
