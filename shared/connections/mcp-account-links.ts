@@ -144,6 +144,9 @@ export class McpAccountLinks {
   }
 }
 
+/** Maximum milliseconds (ten years) for which a token counts as valid, whatever its server states. */
+const maxLifetimeMs = 10 * 365 * 86_400_000;
+
 /** Returns an MCP account link to store for the tokens that a server has issued. */
 export function toMcpAccountLink(
   { access_token: access, refresh_token: refresh, expires_in: seconds }: OAuthTokens,
@@ -152,7 +155,9 @@ export function toMcpAccountLink(
 ): NewMcpAccountLink {
   const secrets: McpAccountLinkSecrets = { grantor, access, ...(refresh !== undefined && { refresh }) };
   const refreshedAt = Date.now();
-  const expiresAt = seconds === undefined ? {} : { expiresAt: refreshedAt + seconds * 1_000 };
+  // `null` and `""` are read as 0.
+  const lifetimeMs = seconds === undefined || seconds <= 0 ? undefined : Math.min(seconds * 1_000, maxLifetimeMs);
+  const expiresAt = lifetimeMs === undefined ? {} : { expiresAt: Math.round(refreshedAt + lifetimeMs) };
   return { url, connectedAt, refreshedAt, canRefresh: refresh !== undefined, ...expiresAt, secrets };
 }
 
