@@ -71,7 +71,7 @@ describe.concurrent('the broker, away under load', () => {
     const { ingress, addWorker, nats } = await startOn({ start, onTestFinished });
     await addWorker();
     const streaming = ingress.send({ steps: [{ count: 50, everyMs: 20 }] });
-    const claimed = ingress.send({ steps: [{ waitMs: 500 }, { write: 'x' }] });
+    const claimed = ingress.send({ steps: [{ waitMs: 3_000 }, { write: 'x' }] });
     // The grant has to have reached the worker: one that is stuck for five seconds is given up, and the job moves.
     await until(() => streaming.text().length > 10 && isBegun(claimed));
     await nats.pause();

@@ -228,7 +228,7 @@ describe('the sign-in page', () => {
     await signIn(page);
     onTestFinished(() => setLocalAccounts(true));
     await setLocalAccounts(false);
-    const sentence = page.getByRole('alert').getByText('people sign in here with their company account only');
+    const sentence = page.getByRole('alert').getByText('sign in here with their company account only');
     await page.getByRole('link', { name: 'API keys' }).click();
     await sentence.waitFor();
     expect(await page.getByLabel('E-mail').count()).toBe(0);

@@ -248,7 +248,7 @@ describe('a node that stops', () => {
     const { url, process: ingress } = await cluster.addIngress();
     const headers = { authorization: `Bearer ${cluster.key}`, accept: 'text/event-stream' };
     const stream = await fetch(endpoint(url), { headers });
-    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
     const started = performance.now();
     expect(await ingress.stop()).toBe(0);
     // Answers may take half a minute to finish.
