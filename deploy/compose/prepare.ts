@@ -127,7 +127,8 @@ function writeSentinel(name: string): void {
     `sentinel announce-ip ${name}`,
     'sentinel monitor rtr redis 6379 2',
     'sentinel down-after-milliseconds rtr 3000',
-    'sentinel failover-timeout rtr 15000',
+    // If a vote fails, because sentinels ask for votes at the same time, the next one comes after twice this time.
+    'sentinel failover-timeout rtr 6000',
     'sentinel parallel-syncs rtr 1',
   ];
   write(`${name}/sentinel.conf`, [

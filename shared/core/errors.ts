@@ -149,3 +149,16 @@ export function isFault(code: ErrorCode): boolean {
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorTable, code);
 }
+
+/**
+ * Returns the error that a client receives for a thrown value. The client does not see the cause of an unexpected error.
+ * @param message what the client reads about an unexpected error
+ */
+export function toRouterError(error: unknown, message = 'The router failed.'): RouterError {
+  return error instanceof RouterError ? error : new RouterError('internal', message, { cause: error });
+}
+
+/** Creates the error of a request that a process refuses or ends because the process stops. */
+export function createShuttingDownError(): RouterError {
+  return new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+}

@@ -1,3 +1,5 @@
+import { hasMoreValues, type ValueCounts } from './has-more-values.ts';
+
 declare global {
   interface JSON {
     /** Wraps the text of a number in a value that `stringify` writes as this text. */
@@ -23,21 +25,14 @@ interface NumberHolder {
 const changeableNumber = /\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d+[\s,\]}\\]|\.\d*0[\s,\]}\\]|\.000000)|-0[\s,\]}\\]/;
 
 /** The numbers of a text with more values than this may change, because keeping them takes two microseconds for each value. */
-const maxValues = 100_000;
+const maxValues: ValueCounts = { values: 100_000, groups: 100_000 };
 
 /**
  * Whether a JSON text must be parsed and written so that its numbers do not change: it, or a text in one of its strings, may have a number
  * that changes otherwise, and it has at most `maxValues` values.
  */
 export function needsExactNumbers(text: string): boolean {
-  return changeableNumber.test(text) && !hasMoreValues(text);
-}
-
-function hasMoreValues(text: string): boolean {
-  let values = 0;
-  // Each value but the first of a list or object follows a comma. Commas in strings count, too.
-  for (let at = text.indexOf(','); at !== -1 && values <= maxValues; at = text.indexOf(',', at + 1)) values += 1;
-  return values > maxValues;
+  return changeableNumber.test(text) && !hasMoreValues(Buffer.from(text), maxValues);
 }
 
 /**

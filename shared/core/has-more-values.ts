@@ -1,4 +1,4 @@
-import { findStringEnd } from './json-lists.ts';
+import { findStringEnd } from './find-string-end.ts';
 
 /**
  * Counts of a JSON text: `values` are elements of lists and fields of objects; `groups` are lists and objects, which cost more to parse.

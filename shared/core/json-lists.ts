@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { needsExactNumbers, parseExact, writeExact } from './exact-numbers.ts';
 import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
+import { findStringEnd } from './find-string-end.ts';
 
 /** The lists at the top level of a JSON object: for the name of each list, the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
@@ -18,12 +19,6 @@ interface ListRange {
   start: number;
   end: number;
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
-
-/** For up to this many bytes of a string, a check of each byte is faster than a search for the end of the string. */
-const shortLength = 64;
 
 /** Counts the fields of all objects in a JSON value, at any depth. */
 export function countFields(value: Json | undefined): number {
@@ -124,33 +119,4 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
     }
   }
   return ranges.length === Object.keys(lists).length ? ranges : undefined;
-}
-
-/**
- * Returns the position of the quote that ends a string.
- * @param start the position after the quote that begins the string
- */
-export function findStringEnd(text: Buffer, start: number): number {
-  let position = start;
-  for (
-    const nearEnd = Math.min(start + shortLength, text.length);
-    position < nearEnd;
-    position += text[position] === backslash ? 2 : 1
-  ) {
-    if (text[position] === quote) return position;
-  }
-  for (let end = text.indexOf(quote, position); end !== -1; end = text.indexOf(quote, end + 1)) {
-    if (!isEscaped(text, end, position)) return end;
-  }
-  return text.length;
-}
-
-/**
- * Whether a backslash escapes the character at `end`.
- * @param from a position at which no character is escaped
- */
-function isEscaped(text: Buffer, end: number, from: number): boolean {
-  let slashes = 0;
-  while (end - slashes > from && text[end - slashes - 1] === backslash) slashes += 1;
-  return slashes % 2 === 1;
 }

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { noPurpose } from '#shared/core/purpose.ts';
-import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';

@@ -1,6 +1,6 @@
+import { toRouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { toRouterError } from '#shared/core/to-router-error.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';

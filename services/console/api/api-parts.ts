@@ -25,7 +25,7 @@ export interface ApiParts {
   ) => Promise<string | undefined>;
   /**
    * Notifies every ingress that a key, or all keys of a person or team, have changed. Never throws.
-   * @param changed the id of a key, or `user:<id>` or `team:<id>`
+   * @param changed the id of a key, or `user:<id>`, `team:<id>` or `program:<id>`
    */
   announce: (changed: string) => Promise<void>;
   log: Logger;
@@ -39,6 +39,24 @@ export interface ApiParts {
   signOutPage: (request: Request, provider: string) => Promise<string | undefined>;
   /** The address at which people reach the router, for example `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
+}
+
+/**
+ * Makes a change of a key, person, team or sign-in, and notifies every ingress, also if the store did not answer: it may have made the change
+ * without an answer, or make it later.
+ * @param changed see `ApiParts.announce`
+ * @returns what `change` returns
+ */
+export async function announceChange<Outcome>(
+  { announce }: Pick<ApiParts, 'announce'>,
+  changed: string,
+  change: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await change();
+  } finally {
+    await announce(changed);
+  }
 }
 
 type AuditActor = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express';
 import type { BatchRecord, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
-import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { computePieceMemory } from '../http/read-body.ts';

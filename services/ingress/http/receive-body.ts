@@ -1,5 +1,5 @@
+import { createShuttingDownError } from '#shared/core/errors.ts';
 import type { Request, Response } from 'express';
-import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { getRequestContext } from './request-context.ts';
 import type { ReadBody } from './read-body.ts';

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { RouterError } from '#shared/core/errors.ts';
-import { toRouterError } from '#shared/core/to-router-error.ts';
+import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 
 /**

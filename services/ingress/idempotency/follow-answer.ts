@@ -7,8 +7,7 @@ import type {
   AnswerPiece,
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
 import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createShuttingDownError } from '#shared/core/create-shutting-down-error.ts';
-import { RouterError } from '#shared/core/errors.ts';
+import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { Claims } from './claims/claims.ts';

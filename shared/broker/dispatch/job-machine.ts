@@ -1,5 +1,4 @@
-import { RouterError } from '#shared/core/errors.ts';
-import { toRouterError } from '#shared/core/to-router-error.ts';
+import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { JobConditions } from './job-conditions.ts';
 import type { JobEffects } from './job-effects.ts';

@@ -1,10 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 import { setImmediate } from 'node:timers/promises';
-import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { type ErrorCode, RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { toRouterError } from '#shared/core/to-router-error.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import type { Grant } from '../contract/claim.ts';

@@ -1,14 +1,8 @@
-export interface OAuthAnswer {
-  status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
-  body: any;
-  headers: Headers;
-}
-
+import type { ApiAnswer } from '../console/console-client.ts';
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Sends a form to an endpoint below an address of the router. */
-export async function postForm(url: string, fields: Record<string, string> | [string, string][]): Promise<OAuthAnswer> {
+export async function postForm(url: string, fields: Record<string, string> | [string, string][]): Promise<ApiAnswer> {
   const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
@@ -35,6 +29,6 @@ export async function signInProgram(url: string, approver: Approver, teamId?: st
   return { accessToken: String(body.access_token), refreshToken: String(body.refresh_token) };
 }
 
-export function refresh(url: string, refreshToken: string): Promise<OAuthAnswer> {
+export function refresh(url: string, refreshToken: string): Promise<ApiAnswer> {
   return postForm(`${url}/oauth/token`, { grant_type: 'refresh_token', refresh_token: refreshToken });
 }

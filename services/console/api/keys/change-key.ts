@@ -3,7 +3,7 @@ import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound, stale } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { hasAllValues } from '../operations/has-all-values.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
 import { computeAdminSet, findLockedSetting } from './admin-set.ts';
@@ -41,7 +41,8 @@ export async function changeKey(
     if (isProlongedBy(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
       throw forbidden('Only administrators may prolong personal keys here.');
     }
-    const outcome = await keys.change(key.id, change, revisionOf(key));
+    const { id } = key;
+    const outcome = await announceChange(parts, id, () => keys.change(id, change, revisionOf(key)));
     if (outcome === 'unknown') throw notFound();
     if (outcome === 'over') throw notUsableFailure();
     if (outcome === 'changed') break;
@@ -49,7 +50,6 @@ export async function changeKey(
     if (tries === maxTries) throw keyChangedFailure();
     key = await readAgain();
   }
-  await parts.announce(key.id);
   const fieldsBefore = { ...key, records: key.records !== undefined };
   const before = Object.fromEntries(
     Object.keys(wanted).map((name) => [name, fieldsBefore[name as keyof FoundKey] ?? null]),

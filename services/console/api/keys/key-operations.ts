@@ -7,7 +7,7 @@ import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { parse } from '../parse.ts';
 import { changeKey, isUnchangedBy } from './change-key.ts';
@@ -23,7 +23,7 @@ const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'Up
 type AuditedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
 
 export function keyOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce, recordings } = parts;
+  const { accounts, recordings } = parts;
   const { keys } = accounts;
   const keyRoute = { path: '/keys/{id}', subject: 'keys' } as const;
 
@@ -139,14 +139,10 @@ export function keyOperations(parts: ApiParts): Operation[] {
         if (overlapMs > 0 && key.kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
           throw forbidden('Only administrators may create personal keys here. Replace this one without an overlap.');
         }
-        const created = await rotateKey(keys, key, {
-          createdBy: actor.id,
-          ...(isIssued && { issuedBy: actor.id }),
-          overlapMs,
-        });
+        const replacement = { createdBy: actor.id, ...(isIssued && { issuedBy: actor.id }), overlapMs };
+        const created = await announceChange(parts, key.id, () => rotateKey(keys, key, replacement));
         if (created === 'not usable') throw notUsableFailure();
         if (typeof created === 'string') throw creationFailure(created);
-        await announce(key.id);
         await auditKey('key.rotate', actor, key, { newId: created.record.id, overlapMs });
         return toCreatedAnswer(created);
       },
@@ -160,9 +156,8 @@ export function keyOperations(parts: ApiParts): Operation[] {
       command: 'keys revoke',
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
-        const outcome = await keys.revoke(key.id, Date.now());
         // Every ingress is notified even if the key was revoked already, because the first message may not have reached all of them.
-        await announce(key.id);
+        const outcome = await announceChange(parts, key.id, () => keys.revoke(key.id, Date.now()));
         if (outcome === 'revoked') await auditKey('key.revoke', actor, key, {});
       },
     }),

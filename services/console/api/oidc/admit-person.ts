@@ -3,7 +3,7 @@ import type { ExternalAccounts } from '#shared/accounts/external-accounts/extern
 import { mayLinkByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { readPerson, type Claims, type ProvidedPerson, type Refusal } from './read-person.ts';
 
 export interface AdmitParts {
@@ -82,8 +82,10 @@ async function findOrCreatePerson(
     if (!mayLinkByEmail(personWithEmail)) return 'unconfirmed';
     // Linking would remove the password and second factors of a blocked person.
     if (personWithEmail.blockedAt !== undefined) return 'blocked';
-    if (!(await externals.link(personWithEmail, account))) return findLinked();
-    await parts.announce(`user:${personWithEmail.id}`);
+    const isLinked = await announceChange(parts, `user:${personWithEmail.id}`, () =>
+      externals.link(personWithEmail, account),
+    );
+    if (!isLinked) return findLinked();
     await auditPerson(parts, personWithEmail, 'user.link', { provider });
     return personWithEmail;
   }
@@ -117,16 +119,15 @@ async function applyRules(
   user: UserRecord,
   { role, teams }: ProvidedPerson,
 ): Promise<void> {
-  const { accounts, announce, log } = parts;
+  const { accounts, log } = parts;
   if (role !== undefined && role !== user.role) {
-    const outcome = await accounts.users.change(user.id, { role }, Date.now());
+    // Ingress nodes cache, with the owners of keys, whether a person is an administrator.
+    const outcome = await announceChange(parts, `user:${user.id}`, () =>
+      accounts.users.change(user.id, { role }, Date.now()),
+    );
     if (outcome === 'last admin') log.warn({ user: user.id, provider }, 'the last administrator keeps the role');
-    if (typeof outcome !== 'string') {
-      // Ingress nodes cache, with the owners of keys, whether a person is an administrator.
-      await announce(`user:${user.id}`);
-      if (outcome.role !== role)
-        await auditPerson(parts, user, 'user.role', { provider, before: outcome.role, after: role });
-    }
+    if (typeof outcome !== 'string' && outcome.role !== role)
+      await auditPerson(parts, user, 'user.role', { provider, before: outcome.role, after: role });
   }
   if (teams.size === 0) return;
   const [allTeams, memberships] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
@@ -137,9 +138,8 @@ async function applyRules(
       await accounts.teams.setMember(team.id, user.id, 'member');
       await auditPerson(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
     } else if (!isMember && memberships.get(team.id) === 'member') {
-      await accounts.teams.removeMember(team.id, user.id);
       // Access tokens for the team work until the ingress nodes are notified.
-      await announce(`user:${user.id}`);
+      await announceChange(parts, `user:${user.id}`, () => accounts.teams.removeMember(team.id, user.id));
       await auditPerson(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }
   }

@@ -12,6 +12,7 @@ import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmatio
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitAgain, type AdmitParts } from './admit-person.ts';
 import { readProviderError, refusesPerson, type ProviderClients } from './provider-clients.ts';
+import { announceChange } from '../api-parts.ts';
 
 export interface ConfirmParts extends AdmitParts {
   signIn: () => SignInSettings;
@@ -229,18 +230,20 @@ async function signOut(
   account: StoredAccount,
   reason: 'denied' | 'ended' | 'not asked',
 ): Promise<Confirmation> {
-  const { announce, log } = parts;
+  const { log } = parts;
   const { users } = parts.accounts;
-  if (reason === 'not asked') {
-    // Nothing is written for a person who was deleted meanwhile.
-    if (!(await users.find(user.id))) return 'refused';
-    await users.endSessions(user.id);
-  } else {
+  const endOrRefuse = async (): Promise<boolean> => {
+    if (reason === 'not asked') {
+      await users.endSessions(user.id);
+      return true;
+    }
     const endsKeys = reason === 'denied' || account.isOffline === true;
-    if (!(await users.refuse(user.id, { endsKeys, turn: account.turn ?? '' }))) return readNewerState(parts, user);
-  }
+    return users.refuse(user.id, { endsKeys, turn: account.turn ?? '' });
+  };
+  // Nothing is written for a person who was deleted meanwhile.
+  if (reason === 'not asked' && !(await users.find(user.id))) return 'refused';
+  if (!(await announceChange(parts, `user:${user.id}`, endOrRefuse))) return readNewerState(parts, user);
   const facts = { user: user.id, provider: account.provider };
   log.info(facts, 'a person is signed out: their provider does not confirm them');
-  await announce(`user:${user.id}`);
   return 'refused';
 }

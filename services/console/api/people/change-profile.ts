@@ -1,7 +1,7 @@
 import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { auditUserChanges } from './audit-user-changes.ts';
 
 /**
@@ -9,10 +9,9 @@ import { auditUserChanges } from './audit-user-changes.ts';
  * @throws ApiFailure 404
  */
 export async function changeName(parts: ApiParts, actor: Actor, { id }: UserRecord, name: string): Promise<void> {
-  const before = await parts.accounts.users.change(id, { name }, Date.now());
-  if (typeof before === 'string') throw notFound();
   // Ingress nodes cache the name in access tokens and with the owners of keys.
-  await parts.announce(`user:${id}`);
+  const before = await announceChange(parts, `user:${id}`, () => parts.accounts.users.change(id, { name }, Date.now()));
+  if (typeof before === 'string') throw notFound();
   await auditUserChanges(parts, actor, before, { name });
 }
 
@@ -27,14 +26,13 @@ export async function changeAddress(
   email: string,
 ): Promise<void> {
   const by = actor.id === id ? 'the person' : 'somebody else';
-  const outcome = await parts.accounts.users.changeEmail(id, email, by);
+  const outcome = await announceChange(parts, `user:${id}`, () => parts.accounts.users.changeEmail(id, email, by));
   if (outcome === 'unknown') throw notFound();
   if (outcome === 'email taken') throw emailTaken();
   if (outcome === 'invited') {
     const message = 'There is an open invitation to this e-mail address: an administrator can withdraw it.';
     throw new ApiFailure(409, 'email_taken', message, { field: 'email' });
   }
-  await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
   await writeAudit(parts, actor, { action: 'user.email', target, details: { before, after: email } });
 }
@@ -59,8 +57,7 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
   const { id, name, email } = user;
   if (hasConfirmedEmail(user)) return;
   if (actor.id === id) throw forbidden('Another administrator has to confirm your address.');
-  await parts.accounts.users.noteEmail(id, email, { confirmed: true });
-  await parts.announce(`user:${id}`);
+  await announceChange(parts, `user:${id}`, () => parts.accounts.users.noteEmail(id, email, { confirmed: true }));
   await writeAudit(parts, actor, {
     action: 'user.email.confirm',
     target: { kind: 'user', id, name },

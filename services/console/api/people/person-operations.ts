@@ -4,7 +4,7 @@ import { personsSessionSchema, type ListedSignInSession } from '../../contract/s
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { cutPage, type Order } from '../operations/page.ts';
 import { listSignInSessions } from '../session/list-sign-in-sessions.ts';
@@ -21,7 +21,7 @@ const profile = z.strictObject({ name: displayNameSchema.optional(), email: emai
  * person's account at a provider, and delete the person.
  */
 export function personOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce, externals, secondFactors } = parts;
+  const { accounts, externals, secondFactors } = parts;
   const common = { subject: 'people', scopes: [] } as const;
   return [
     operation({
@@ -73,10 +73,9 @@ export function personOperations(parts: ApiParts): Operation[] {
       command: 'users unlink',
       handle: async ({ actor, params: { id } }) => {
         const user = await find(actor, id);
-        const provider = await externals.unlink(user.id);
+        const provider = await announceChange(parts, `user:${user.id}`, () => externals.unlink(user.id));
         if (provider === undefined)
           throw new ApiFailure(409, 'not_linked', 'This person has no account at an identity provider.');
-        await announce(`user:${user.id}`);
         await auditPerson(actor, user, 'user.unlink', { provider });
       },
     }),

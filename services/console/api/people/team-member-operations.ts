@@ -5,7 +5,7 @@ import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
 import { toTeamAnswer } from './team-answer.ts';
@@ -14,7 +14,7 @@ const membership = z.strictObject({ role: z.enum(teamRoles) });
 const addition = membership.extend({ email: emailSchema });
 
 export function teamMemberOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce, recordings } = parts;
+  const { accounts, recordings } = parts;
   const { teams, users } = accounts;
   const memberRoute = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
   return [
@@ -60,8 +60,8 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params }) => {
         const team = await find(params.id, actor);
         const id = params.user;
-        if (!(await teams.removeMember(team.id, id))) throw notFound();
-        await announce(`user:${id}`);
+        const wasMember = await announceChange(parts, `user:${id}`, () => teams.removeMember(team.id, id));
+        if (!wasMember) throw notFound();
         const name = (await users.readNames([id])).get(id) ?? '';
         await auditTeam('team.member.remove', actor, team, { user: { id, name } });
         return toTeamAnswer(accounts, team, recordings.isOn);

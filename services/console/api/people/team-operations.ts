@@ -7,7 +7,7 @@ import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { hasAllValues } from '../operations/has-all-values.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
@@ -33,7 +33,7 @@ const change = z.strictObject({
 });
 
 export function teamOperations(parts: ApiParts): Operation[] {
-  const { accounts, announce, recordings } = parts;
+  const { accounts, recordings } = parts;
   const { teams } = accounts;
   const teamRoute = { path: '/teams/{id}', subject: 'teams' } as const;
 
@@ -141,8 +141,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       command: 'teams delete',
       handle: async ({ actor, params: { id } }) => {
         const team = await find(id, 'team.delete', actor);
-        const revokedKeys = await accounts.deleteTeam(team.id);
-        await announce(`team:${team.id}`);
+        const revokedKeys = await announceChange(parts, `team:${team.id}`, () => accounts.deleteTeam(team.id));
         if (revokedKeys === undefined) throw notFound();
         await auditTeam('team.delete', actor, team, { revokedKeys });
       },
@@ -192,10 +191,11 @@ export function teamOperations(parts: ApiParts): Operation[] {
   ): Promise<TeamRecord> {
     const recordingChange =
       records === undefined ? {} : { records: computeSwitch(before.records, records, actor, recordings.isOn) };
-    const outcome = await teams.change(before.id, { ...wanted, ...recordingChange }, ifRevision);
+    const outcome = await announceChange(parts, `team:${before.id}`, () =>
+      teams.change(before.id, { ...wanted, ...recordingChange }, ifRevision),
+    );
     if (outcome === 'stale') throw stale();
     if (outcome === 'unknown') throw notFound();
-    await announce(`team:${before.id}`);
     await auditTeam('team.change', actor, before, {
       before: {
         name: before.name,

@@ -15,7 +15,7 @@ import { userSchema, type User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
@@ -159,8 +159,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         requireAccess('user.manage', actor);
         const user = await requirePerson(id);
-        await users.signOut(user.id);
-        await parts.announce(`user:${user.id}`);
+        await announceChange(parts, `user:${user.id}`, () => users.signOut(user.id));
         await auditPerson(actor, user, 'user.sign-out');
       },
     }),
@@ -228,14 +227,13 @@ export function userOperations(parts: ApiParts): Operation[] {
     wanted: z.output<typeof upsert>,
     ifRevision?: number,
   ): Promise<UserRecord> {
-    const before = await users.change(id, wanted, Date.now(), ifRevision);
+    const before = await announceChange(parts, `user:${id}`, () => users.change(id, wanted, Date.now(), ifRevision));
     if (before === 'stale') throw stale();
     if (before === 'unknown') throw notFound();
     if (before === 'last admin') {
       const message = 'This is the last administrator. Make someone else an administrator first.';
       throw new ApiFailure(409, 'last_admin', message);
     }
-    await parts.announce(`user:${id}`);
     await auditUserChanges(parts, actor, before, wanted);
     return requirePerson(id);
   }

@@ -6,7 +6,7 @@ import type { Programs } from '#shared/accounts/programs/programs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignedInProgram } from '../../contract/programs.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { writeAudit } from '../api-parts.ts';
+import { announceChange, writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { guardGuess } from '../session/guard-guess.ts';
 import { getSignedIn, type SignedIn } from '../session/signed-in.ts';
@@ -26,7 +26,7 @@ const decisionBody = z.strictObject({ decision: z.enum(['approve', 'deny']), tea
  * programs out.
  */
 export function programRoutes(parts: ProgramRoutesParts): Router {
-  const { accounts, programs, announce } = parts;
+  const { accounts, programs } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
   // The method is POST, because the request counts as a try of a code and other origins may not send a POST.
   routes.post('/devices/:code/find', async (request, response) => {
@@ -60,12 +60,10 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     const { id } = request.params;
     const program = await programs.store.find(id);
     if (program?.userId !== person.id) throw notFound();
-    try {
-      if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
-    } finally {
-      // Also if the store did not answer, because it may have signed the program out, or do so later.
-      await announce(`program:${id}`);
-    }
+    const signedOut = await announceChange(parts, `program:${id}`, () =>
+      programs.store.signOut(id, { userId: person.id }),
+    );
+    if (!signedOut) throw notFound();
     await auditProgram(person, 'program.sign-out', { client: program?.client });
     response.status(204).end();
   });

@@ -5,7 +5,7 @@ import type { Link as FoundLink } from '#shared/accounts/people/link-store.ts';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { hashNewPassword } from './hash-new-password.ts';
 import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
@@ -75,8 +75,8 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
       const { password } = parse(passwordForm, request.body);
       const { id, name, email } = link.user;
       const passwordHash = await hash(password, [name, email]);
-      const user = (await links.resetPassword(token, id, passwordHash)) ?? refuseLink();
-      await parts.announce(`user:${id}`);
+      const user = await announceChange(parts, `user:${id}`, () => links.resetPassword(token, id, passwordHash));
+      if (!user) return refuseLink();
       await guard.giveBack({ address: request.ip ?? '', email });
       return user;
     }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emailSchema } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import type { SignOutAnswer } from '../../contract/sign-in.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
 import { hashNewPassword } from './hash-new-password.ts';
 import { startSession } from './start-session.ts';
@@ -48,8 +48,7 @@ export function sessionRoutes(parts: ApiParts): Router {
   });
   routes.delete('/sessions', requireSignedInWithoutProvider, async (request, response) => {
     const { id } = getSignedIn(response);
-    await accounts.users.signOut(id);
-    await parts.announce(`user:${id}`);
+    await announceChange(parts, `user:${id}`, () => accounts.users.signOut(id));
     answerSignedOut(request, response);
   });
   routes.post('/password', requireSignedIn, async (request, response) => {
@@ -65,8 +64,10 @@ export function sessionRoutes(parts: ApiParts): Router {
       field: 'current',
     });
     const hash = await hashNewPassword(parts, request, { password: next, personalTexts: [name, email], field: 'next' });
-    if (!(await accounts.users.changePassword(user.id, proven.passwordHash, hash))) throw wrongCredentials('current');
-    await parts.announce(`user:${user.id}`);
+    const isChanged = await announceChange(parts, `user:${user.id}`, () =>
+      accounts.users.changePassword(user.id, proven.passwordHash, hash),
+    );
+    if (!isChanged) throw wrongCredentials('current');
     await writeAudit(parts, user, {
       action: 'user.password',
       target: { kind: 'user', id: user.id, name },

@@ -33,7 +33,9 @@ if args.blocked ~= nil then
 end
 role = args.role or role
 local isActiveAdmin = role == 'admin' and not isBlocked
-if not isActiveAdmin and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
+-- Another release may have given the person a role that counts as an administrator's, so only a change of these fields decides.
+local decidesAdmin = args.role ~= nil or args.blocked ~= nil
+if decidesAdmin and not isActiveAdmin and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
   return 'last admin'
 end
 redis.call('HINCRBY', user, 'revision', 1)
@@ -60,9 +62,9 @@ end
 if args.ceiling then
   redis.call('HSET', user, 'ceiling', args.ceiling)
 end
-if isActiveAdmin then
+if isActiveAdmin and decidesAdmin then
   redis.call('SADD', admins, args.id)
-elseif redis.call('SREM', admins, args.id) == 1 then
+elseif decidesAdmin and redis.call('SREM', admins, args.id) == 1 then
   for _, id in ipairs(redis.call('ZRANGE', invitations, 0, -1)) do
     local invitedBy, linkHash = unpack(redis.call('HMGET', args.invitationPrefix .. id, 'invitedBy', 'linkHash'))
     if invitedBy == args.id then

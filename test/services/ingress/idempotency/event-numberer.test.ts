@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { EventNumberer, isKeepAlive, selectEventsAfter } from '#services/ingress/idempotency/event-numberer.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 
 const stream = [
   ': keep-alive\n\n',
@@ -77,4 +78,13 @@ it('a keep-alive is a comment, or a ping of the messages format', () => {
     expect(isKeepAlive(Buffer.from(text))).toBe(true);
   for (const text of ['data: :\n\n', 'event: pings\ndata: {}\n\n', 'event: keepalive\n', ''])
     expect(isKeepAlive(Buffer.from(text))).toBe(false);
+});
+
+it('an event that does not end is refused', () => {
+  const numberer = new EventNumberer(0, () => undefined);
+  const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
+  const addAll = (): void => {
+    for (let pieces = 0; pieces < 5; pieces += 1) numberer.add(piece);
+  };
+  expect(addAll).toThrow(errorWith('upstream_failed'));
 });
