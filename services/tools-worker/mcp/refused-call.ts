@@ -53,8 +53,8 @@ function describeMethod(method: string): string {
 }
 
 /**
- * Creates the error for a call or listing that a server did not answer. Only a system error can be its cause, because the messages of the
- * library's errors may quote the server.
+ * Creates the error for a call or listing that a server did not answer. Only an error of the system or of the HTTP client can be its
+ * cause, because the messages of other errors may quote the server, which may quote the person's token.
  * @param error the library's error
  */
 export function createServerError(error: unknown, message: string, hadEffects = false): RouterError {
@@ -63,5 +63,6 @@ export function createServerError(error: unknown, message: string, hadEffects = 
 
 function findSystemError(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  return 'code' in error && !(error instanceof SdkError) ? error : findSystemError(error.cause);
+  const isOfSystem = 'syscall' in error || ('code' in error && String(error.code).startsWith('UND_ERR_'));
+  return isOfSystem ? error : findSystemError(error.cause);
 }

@@ -124,15 +124,26 @@ describe("MCP servers with people's account links", () => {
     await expect(call(await startOlderNotes(), 'ended', 'read')).rejects.toMatchObject({ code: 'connection_required' });
   });
 
-  it('are a failure of the upstream if they fail', async () => {
-    const url = await listening((_, response) => void response.writeHead(500).end('secret words'));
-    const failing = call(url, 'good', 'read');
-    await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
-    await expect(failing).rejects.not.toThrow('secret words');
-    expect(JSON.stringify(toLoggableError(await failing.catch((error: unknown) => error)))).not.toContain(
-      'secret words',
-    );
-  });
+  const answerError = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { id } = (await json(request)) as { id: number };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_600, message: 'secret words' } }));
+  };
+  it.each<[string, RequestListener]>([
+    ['with a status', (_, response) => void response.writeHead(500).end('secret words')],
+    ['with an error of the protocol', (request, response) => void answerError(request, response)],
+  ])(
+    'are a failure of the upstream if they fail %s, whose words are neither answered nor logged',
+    async (_, listener) => {
+      const url = await listening(listener);
+      const failing = call(url, 'good', 'read');
+      await expect(failing).rejects.toMatchObject({ code: 'upstream_failed' });
+      await expect(failing).rejects.not.toThrow('secret words');
+      expect(JSON.stringify(toLoggableError(await failing.catch((error: unknown) => error)))).not.toContain(
+        'secret words',
+      );
+    },
+  );
 
   it('do not pass the token to the target of a redirect', async () => {
     const stolen: (string | undefined)[] = [];
