@@ -65,9 +65,12 @@ export interface ResponsesCustomCall extends JsonObject {
   input: string;
 }
 
+/** The output of a tool. If no call asked for it, `call_id` is missing, and `name` says what the client adds: Codex tells its goal so. */
 export interface ResponsesToolOutput extends JsonObject {
   type: 'function_call_output' | 'custom_tool_call_output';
-  call_id: string;
+  call_id?: string | null;
+  name?: string | null;
+  namespace?: string | null;
   output: string | ResponsesPart[];
 }
 

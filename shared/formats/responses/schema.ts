@@ -41,6 +41,7 @@ const moreTools = z.looseObject({ tools: arrayOf(tool).nullish() });
 
 const callFields = { call_id: name, name, namespace: z.string().nullish() };
 const output = z.looseObject({ call_id: name, output: content });
+const outputWithoutCall = z.looseObject({ call_id: z.null().optional(), name, output: content });
 
 // An object without a type is a message.
 const item = openUnion(
@@ -48,7 +49,7 @@ const item = openUnion(
   {
     message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
     function_call: z.looseObject({ ...callFields, arguments: z.string() }),
-    function_call_output: output,
+    function_call_output: z.union([output, outputWithoutCall]),
     custom_tool_call: z.looseObject({ ...callFields, input: z.string() }),
     custom_tool_call_output: output,
     reasoning: z.looseObject({

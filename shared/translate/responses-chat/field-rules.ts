@@ -63,7 +63,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] function_call_output, custom_tool_call_output',
     translated(
       'messages[].tool_call_id',
-      'a `tool` message with one text; images and files follow in a message of the user',
+      'a `tool` message with one text; images and files follow in a message of the user; an output without a `call_id` becomes a message of the user that names its tool',
     ),
   ),
   rule(

@@ -15,6 +15,7 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { describeFoundTools, type FlatTools } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
+import { labelOutput } from '../responses/label-output.ts';
 import { isHostedCall } from '../responses/refuse-server-tools.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
@@ -64,7 +65,9 @@ export function responsesHistoryToChat(
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const { call_id: id, output } = item as ResponsesToolOutput;
-        return addResult(id, toParts(output, `${param}.output`), param);
+        const parts = toParts(output, `${param}.output`);
+        if (typeof id === 'string') return addResult(id, parts, param);
+        return history.addUser([{ type: 'text', text: labelOutput(item as ResponsesToolOutput) }, ...parts]);
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;

@@ -74,7 +74,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] function_call_output, custom_tool_call_output',
     translated(
       'messages[].content[].tool_use_id',
-      'consecutive results and the user message after them become one user turn, with `tool_result` blocks first; texts, images and files are its content',
+      'consecutive results and the user message after them become one user turn, with `tool_result` blocks first; texts, images and files are its content; an output without a `call_id` becomes a `text` block that names its tool',
     ),
   ),
   rule(

@@ -13,6 +13,7 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { describeFoundTools, type FlatTools } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
+import { labelOutput } from '../responses/label-output.ts';
 import { isHostedCall } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
@@ -65,10 +66,9 @@ export function responsesHistoryToMessages(
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const { call_id: id, output } = item as ResponsesToolOutput;
-        return turns.addResult(
-          toMessagesToolId(id),
-          simplifyContent(responsesContentToBlocks(output, `${param}.output`)),
-        );
+        const blocks = responsesContentToBlocks(output, `${param}.output`);
+        if (typeof id === 'string') return turns.addResult(toMessagesToolId(id), simplifyContent(blocks));
+        return turns.addUser([{ type: 'text', text: labelOutput(item as ResponsesToolOutput) }, ...blocks]);
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;

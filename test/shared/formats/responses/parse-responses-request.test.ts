@@ -17,6 +17,7 @@ describe('a Responses request', () => {
     ['no input but instructions', { input: [], instructions: 'x' }],
     ['messages without types', { input: [said('user', 'hi')] }],
     ['items and tools of later releases', { input: [{ type: 'new_item', x: 1 }], tools: [{ type: 'new_tool' }] }],
+    ['an output that no call asked for', { input: [{ type: 'function_call_output', name: 'goal', output: 'Win.' }] }],
     ['null for every optional field', { tools: null, tool_choice: null, text: null, reasoning: null, store: null }],
   ])('with %s is accepted unchanged', (_, fields) => {
     const body = { ...base, ...fields };
@@ -38,6 +39,7 @@ describe('a Responses request', () => {
     [{ input: [said('user', 'a'), said('user', [{ text: 'x' }])] }, 'input[1].content[0].type'],
     [{ input: [{ type: 'function_call', call_id: 'c', name: 'f' }] }, 'input[0].arguments'],
     [{ input: [output] }, 'input[0].output'],
+    [{ input: [{ type: 'function_call_output', output: 'x' }] }, 'input[0].call_id'],
     [{ tools: [tool, { type: 'function' }] }, 'tools[1].name'],
     [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] }, 'tools[0].tools[0].name'],
     [{ text: { format: { type: 'json_schema' } } }, 'text.format.name'],

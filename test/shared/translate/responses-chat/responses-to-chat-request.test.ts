@@ -54,6 +54,13 @@ describe('a Responses request for a chat upstream', () => {
     expect(roles).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'tool']);
   });
 
+  it('has an output that no call asked for as a message of the user that names its tool', () => {
+    const goal = { type: 'function_call_output', name: 'goal', namespace: 'agent', output: 'Win.' };
+    const { messages } = translate({ input: [said('user', 'Go.'), call('c1'), output('c1', 'one'), goal] });
+    const told = said('user', [textBlock('Output of agent.goal:'), textBlock('Win.')]);
+    expect((messages as JsonObject[]).slice(2)).toEqual([{ role: 'tool', tool_call_id: 'c1', content: 'one' }, told]);
+  });
+
   it('calls tools of a group by the names under which it offers them', () => {
     const group = { type: 'namespace', name: 'mcp__tt', tools: [{ type: 'function', name: 'echo' }] };
     const called = { ...call('c', 'echo'), namespace: 'mcp__tt' };
