@@ -124,7 +124,9 @@ describe('Codex', { tags: ['codex'] }, () => {
   };
 
   it('has its agents and compactions run on the model of the rules', async () => {
-    const agent = await ask('[demo call multi_agent_v1__spawn_agent {"message":"Say hello."}]');
+    // The agent names no tools: its answer may become a message of the user, for which the engine would call them.
+    const message = '[demo say "Hello."]';
+    const agent = await ask(`[demo call multi_agent_v1__spawn_agent ${JSON.stringify({ message })}]`);
     expect(agent.stdout, agent.stderr).toContain('"turn.completed"');
     expect(await servedFor('codex', allOf('main', 'subagent'))).toEqual(['main: big', 'subagent: small']);
 
