@@ -10,7 +10,7 @@ const deadly = chatLine('deadly', 'Hi.', {
   model: 'asleep',
   more: Array.from({ length: 480_000 }, (_, at) => `${at}`.padEnd(60, '.')),
 });
-const smallHeap = { NODE_OPTIONS: '--max-old-space-size=100' };
+const smallHeap = { NODE_OPTIONS: '--max-old-space-size=64' };
 
 it('a line that ends its runner is set aside after two runners, with an error for its owner, and the others are run', async () => {
   const models = { asleep: { targets: [{ model: 'asleep-8b', tier: 'gpu' }] } };
