@@ -6,6 +6,7 @@ import { VisibleFailures, type Viewer } from './visible-failures.ts';
 import type { LiveWorkerFacts } from '../contract/live.ts';
 import { listWorkerFacts } from './worker-facts.ts';
 import { SentWorkers } from './sent-workers.ts';
+import { eventStreamHeaders } from '#shared/formats/sse/encode.ts';
 
 /** The kinds of events that are the same for every viewer. Events of workers are also the same, but are sent as changes. */
 const sharedKinds = ['overview', 'queue'] as const;
@@ -96,11 +97,7 @@ export class LiveFeed {
   /** Begins a stream of server-sent events that ends when the page leaves, the sign-in session ends or the feed closes. */
   open(page: PageStream): void {
     const { response, viewer } = page;
-    response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-    });
+    response.writeHead(200, { ...eventStreamHeaders, 'cache-control': 'no-store, no-transform' });
     // When the feed closes, the pages connect again, possibly on the same connection. Ending the new stream makes a page try again until it
     // reaches another ingress.
     if (this.#isClosed) return void response.end(retryField);

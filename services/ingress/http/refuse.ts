@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import { eventStreamHeaders } from '#shared/formats/sse/encode.ts';
 
 /**
  * Milliseconds for which the rest of a refused request is read and discarded. Closing at once would reset the connection,
@@ -32,12 +33,7 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
 
 /** Sends the status and the headers of a stream of server-sent events. */
 export function startEvents(response: ServerResponse): void {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache, no-transform',
-    // Proxies that follow nginx's convention do not buffer the stream.
-    'x-accel-buffering': 'no',
-  });
+  response.writeHead(200, eventStreamHeaders);
 }
 
 function discardRest({ req: request }: ServerResponse): void {

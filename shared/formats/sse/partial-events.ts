@@ -42,9 +42,10 @@ export class PartialEvents {
         if (piece.length === 0) return;
         const addedBytes = piece.length + pieceBytes;
         const bytes = kept.bytes + addedBytes;
-        if (bytes > maxEventBytes || bytes > Math.max(minEventBytes, this.#maxBytes - this.#bytes - addedBytes)) {
+        const isTooLarge = bytes > maxEventBytes || bytes > Math.max(minEventBytes, this.#maxBytes / 2);
+        if (isTooLarge || bytes > Math.max(minEventBytes, this.#maxBytes - this.#bytes - addedBytes)) {
           event.take(noBytes);
-          throw createTooLargeError();
+          throw isTooLarge ? createTooLargeError() : createNoRoomError();
         }
         pieces.push(Buffer.from(piece));
         this.#bytes += addedBytes;
@@ -69,7 +70,7 @@ export interface PartialEvent {
   readonly bytes: number;
   /**
    * Keeps a copy of a further piece.
-   * @throws RouterError `upstream_failed` if there is no room; then nothing is kept
+   * @throws RouterError `upstream_failed` for an event that is too large, `overloaded` if the others leave no room; then nothing is kept
    */
   add(piece: Uint8Array): void;
   /** Returns the kept bytes, followed by the end of the event, and keeps nothing. */
@@ -78,6 +79,10 @@ export interface PartialEvent {
 
 /** The partial events of this process. */
 export const partialEvents = new PartialEvents(process.constrainedMemory());
+
+function createNoRoomError(): RouterError {
+  return new RouterError('overloaded', 'The router holds as much of unfinished events as it can.', { retryAfter: 5 });
+}
 
 function createTooLargeError(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent an event that is too large.');

@@ -16,6 +16,7 @@ export class WholeEventSplitter {
    * @throws RouterError `upstream_failed` if there is no room for the beginning of an event
    */
   takeWholeEvents(piece: Uint8Array): Uint8Array {
+    if (piece.length === 0) return noBytes;
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     const at = bytes.lastIndexOf(eventEnd);
     const isEndDivided = at < 0 && this.#endsLine && bytes[0] === lineEnd;

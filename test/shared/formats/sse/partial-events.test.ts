@@ -11,7 +11,7 @@ describe('the beginnings of events', () => {
     events.open().add(kib(511));
     const other = events.open();
     other.add(kib(255));
-    expect(() => other.add(kib(3))).toThrow(errorWith('upstream_failed'));
+    expect(() => other.add(kib(3))).toThrow(errorWith('overloaded'));
     // What was refused takes nothing any more.
     expect(other.bytes).toBe(0);
     events.open().add(kib(255));
@@ -20,7 +20,7 @@ describe('the beginnings of events', () => {
   it('may be as large as the rest of a piece, whatever the others take', () => {
     const events = new PartialEvents(8 * 1024 * 1024);
     for (let at = 0; at < 40; at += 1) events.open().add(kib(63));
-    expect(() => events.open().add(kib(64))).toThrow(errorWith('upstream_failed'));
+    expect(() => events.open().add(kib(64))).toThrow(errorWith('overloaded'));
   });
 
   it('count as the memory of their pieces', () => {
