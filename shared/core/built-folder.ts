@@ -39,7 +39,10 @@ export async function buildFolder(
     await rename(folder, old).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
-    await rename(draft, folder);
+    await rename(draft, folder).catch(async (error: unknown) => {
+      await rename(old, folder).catch(() => undefined);
+      throw error;
+    });
   } finally {
     await rm(draft, { recursive: true, force: true });
     await rm(old, { recursive: true, force: true });

@@ -28,21 +28,25 @@ const changeableNumber = /\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d+[\s,\]}\\]|\.\d*0[\s,
 const maxValues: ValueCounts = { values: 100_000, groups: 100_000 };
 
 /**
- * Whether a JSON text must be parsed and written so that its numbers do not change: it, or a text in one of its strings, may have a number
- * that changes otherwise, and it has at most `maxValues` values.
- */
-export function needsExactNumbers(text: string): boolean {
-  return changeableNumber.test(text) && !hasMoreValues(Buffer.from(text), maxValues);
-}
-
-/**
  * Parses a JSON text so that `writeExact` can write its numbers as they stand in the text, even `1.0`, `1e400`, and integers that a
- * JavaScript number cannot hold exactly. This also works for copies of the parsed objects that a spread makes.
- * See docs/decisions/0030-numbers-as-given.md.
+ * JavaScript number cannot hold exactly. This also works for copies of the parsed objects that a spread makes. Numbers of a text with more
+ * than `maxValues` may change. See docs/decisions/0030-numbers-as-given.md.
  * @throws SyntaxError
  */
 export function parseExact(text: string): unknown {
-  return needsExactNumbers(text) ? JSON.parse(text, keepNumber) : JSON.parse(text);
+  return parseWithWriter(text).value;
+}
+
+/**
+ * Parses a JSON text like `parseExact`.
+ * @returns the value, and how objects made of it are written: as `writeExact` does, or by the faster `JSON.stringify` if it writes the same
+ * @throws SyntaxError
+ */
+export function parseWithWriter(text: string): { value: unknown; stringify: (value: unknown) => string } {
+  const mayChange = changeableNumber.test(text) && !hasMoreValues(Buffer.from(text), maxValues);
+  return mayChange
+    ? { value: JSON.parse(text, keepNumber), stringify: writeExact }
+    : { value: JSON.parse(text), stringify: JSON.stringify };
 }
 
 /** Converts a value to JSON. Numbers from `parseExact` stay as they were in the parsed text. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { needsExactNumbers, parseExact, writeExact } from './exact-numbers.ts';
+import { parseWithWriter } from './exact-numbers.ts';
 import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 import { findStringEnd } from './find-string-end.ts';
 
@@ -50,7 +50,7 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     from = end;
   }
   skeleton += text.toString('utf8', from);
-  const value = parseExact(skeleton);
+  const { value, stringify } = parseWithWriter(skeleton);
   if (!isJsonObject(value)) return undefined;
   // JSON can write a field's name in several ways, and the last of two fields with the same name counts.
   for (const [index, { name }] of ranges.entries()) {
@@ -58,7 +58,6 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
     if (!Array.isArray(list) || list[0] !== `${mark}${index}`) return undefined;
   }
   const elements = ranges.map(({ start, end }) => text.subarray(start, end));
-  const stringify = needsExactNumbers(skeleton) ? writeExact : JSON.stringify;
   return { value, write: (object) => writeAround(stringify(object), mark, elements) };
 }
 

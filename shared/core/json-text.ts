@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { needsExactNumbers, parseExact, writeExact } from './exact-numbers.ts';
+import { parseWithWriter } from './exact-numbers.ts';
 import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
@@ -39,10 +39,9 @@ export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
 }
 
 function parseWhole(text: Buffer): JsonText {
-  const wholeText = text.toString();
-  const stringify = chooseWriter(wholeText);
+  const { value, stringify } = parseWithWriter(text.toString());
   const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
-  return { value: parseExact(wholeText), write, skim: (check) => check(), hasUnreadLists: false };
+  return { value, write, skim: (check) => check(), hasUnreadLists: false };
 }
 
 function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
@@ -64,8 +63,7 @@ function parseInParts(text: Buffer): JsonText | undefined {
     return { bytes: text.subarray(start, end), text: undefined };
   });
   skeleton += text.toString('utf8', from);
-  const value = parseExact(skeleton);
-  const stringify = chooseWriter(skeleton);
+  const { value, stringify } = parseWithWriter(skeleton);
   const state: StringMarks = { mark, strings, isSkimmed: false };
   if (!putStringsBack(value, state)) return undefined;
   return {
@@ -130,11 +128,6 @@ function skim<Result>(state: StringMarks, run: () => Result): Result {
   } finally {
     state.isSkimmed = false;
   }
-}
-
-/** Chooses the writer for an object that was parsed from a text. `JSON.stringify` is faster, and suffices if no number may change. */
-function chooseWriter(text: string): (object: JsonObject) => string {
-  return needsExactNumbers(text) ? writeExact : JSON.stringify;
 }
 
 function writeInParts(text: string, { mark, strings }: StringMarks): Buffer[] {

@@ -50,7 +50,8 @@ function parseEntry(entry: string): CoveredAddresses {
     .split('/');
   const [, name = '', port] = /^(?:\*?\.)?(.*?)\.?(?::(\d{1,5}))?$/.exec(authority) ?? [];
   const host = domainToASCII(name);
-  if (host === '') throw new RouterError('invalid_request', `The entry '${entry}' of a domain list is not a domain.`);
+  if (host === '')
+    throw new RouterError('invalid_request', `The entry '${entry.slice(0, 100)}' of a domain list is not a domain.`);
   return { host, port: port === undefined ? undefined : String(Number(port)), path: path.join('/').replace(/\/$/, '') };
 }
 
