@@ -22,8 +22,8 @@ const spareBytes = 1024 ** 3;
 const task = process.argv[2];
 const isHa = task === 'ha';
 
-/** Matches the lines with a password that Redis and its sentinels write into their configuration files. */
-const passwordLine = /^(?:requirepass|masterauth|user default|sentinel auth-pass|sentinel sentinel-pass) /;
+/** Matches the lines of a configuration file of Redis or a sentinel that each start writes anew: those with a password, or a setting. */
+const renewedLine = /^(?:requirepass|masterauth|user default|sentinel (?:auth-pass|sentinel-pass|failover-timeout)) /;
 
 const findOrCreateSecret = (name: string, setting = ''): string =>
   setting || (readFile(name) ?? randomBytes(24).toString('hex'));
@@ -113,7 +113,7 @@ function writeRedis(name: string, primary?: string): void {
   ]);
   // An existing file is kept, because Redis records the primary node in it after a failover.
   const initialLines = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
-  write(`${name}/redis.conf`, readWithoutPassword(`${name}/redis.conf`) ?? initialLines);
+  write(`${name}/redis.conf`, readKeptLines(`${name}/redis.conf`) ?? initialLines);
 }
 
 /** Writes a sentinel's configuration. The sentinel stores its state in the same file. */
@@ -127,23 +127,24 @@ function writeSentinel(name: string): void {
     `sentinel announce-ip ${name}`,
     'sentinel monitor rtr redis 6379 2',
     'sentinel down-after-milliseconds rtr 3000',
-    // If a vote fails, because sentinels ask for votes at the same time, the next one comes after twice this time.
-    'sentinel failover-timeout rtr 6000',
     'sentinel parallel-syncs rtr 1',
   ];
   write(`${name}/sentinel.conf`, [
-    ...(readWithoutPassword(`${name}/sentinel.conf`) ?? initialLines),
+    ...(readKeptLines(`${name}/sentinel.conf`) ?? initialLines),
     `requirepass ${redisPassword}`,
     `sentinel sentinel-pass ${redisPassword}`,
     `sentinel auth-pass rtr ${redisPassword}`,
+    // If a vote fails, because sentinels ask for votes at the same time, the next one comes after twice this time.
+    'sentinel failover-timeout rtr 6000',
   ]);
 }
 
-/** Reads a configuration file that its server rewrites. Returns the lines without a password; undefined if there is no file. */
-function readWithoutPassword(name: string): string[] | undefined {
+/** Reads a configuration file that its server rewrites. Returns its lines without those that each start writes anew; undefined if
+ * there is no file. */
+function readKeptLines(name: string): string[] | undefined {
   return readFile(name)
     ?.split('\n')
-    .filter((line) => !passwordLine.test(line));
+    .filter((line) => !renewedLine.test(line));
 }
 
 /** Reads a file of a volume. Returns undefined if the file does not exist. */
