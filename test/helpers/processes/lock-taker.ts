@@ -6,7 +6,17 @@ import { syncBuiltinESMExports } from 'node:module';
  * so that several of these processes interleave in every way.
  */
 const cell = new Int32Array(new SharedArrayBuffer(4));
-const calls = ['linkSync', 'mkdirSync', 'readFileSync', 'renameSync', 'rmSync', 'unlinkSync', 'writeFileSync'] as const;
+const calls = [
+  'mkdirSync',
+  'readdirSync',
+  'readFileSync',
+  'renameSync',
+  'rmdirSync',
+  'rmSync',
+  'statSync',
+  'unlinkSync',
+  'writeFileSync',
+] as const;
 for (const name of calls) {
   const call = fs[name] as (...parameters: unknown[]) => unknown;
   Object.assign(fs, {

@@ -63,7 +63,7 @@ export class LiveWorkers {
     const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
       this.#onHeartbeat(data, subject),
     );
-    this.#silenceCheck = new SilenceCheck(broker, this.#workers, (silent) => this.#remove(silent, 'silent'));
+    this.#silenceCheck = new SilenceCheck(broker, this.#workers, (silent) => this.#remove(silent, 'silent'), log);
     this.#stopListening = () => {
       heartbeats.unsubscribe();
       this.#requests.close();

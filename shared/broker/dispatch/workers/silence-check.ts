@@ -1,3 +1,4 @@
+import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from './live-worker.ts';
 
@@ -27,11 +28,14 @@ export class SilenceCheck {
     broker: Broker,
     workers: ReadonlyMap<string, LiveWorker>,
     onSilent: (workers: readonly LiveWorker[]) => void,
+    log: Logger,
   ) {
     this.#broker = broker;
     this.#workers = workers;
     this.#onSilent = onSilent;
-    const timer = setInterval(() => void this.#check(), checkIntervalMs);
+    const timer = setInterval(() => {
+      this.#check().catch((error: unknown) => log.error({ err: error }, 'the silence of workers could not be checked'));
+    }, checkIntervalMs);
     const stopReconnect = broker.onReconnect(() => this.#restartSilence());
     this.#stop = () => {
       clearInterval(timer);

@@ -181,13 +181,15 @@ it('a connection with a header of 64 KiB is answered with 431 in JSON', async ()
   await until(() => expect(cluster.ingress.lines).toContainEqual(logged));
 });
 
-it('a request with more than 200 headers is answered with 431, and one with 200 is served', async () => {
-  const headers = (count: number) => Array.from({ length: count }, (_, at) => `h${at}: 1`).join('\r\n');
-  const { status, body } = await answerTo(head(headers(1_000)));
+it('a request with 201 headers is answered with 431, and one with 200 is read', async () => {
+  // Besides those of `head` and the two last ones.
+  const further = (count: number) => Array.from({ length: count - 4 }, (_, at) => `h${at}: 1`);
+  const answerWith = (count: number) => answerTo(head(...further(count), 'content-length: 0', 'connection: close'));
+  const { status, body } = await answerWith(201);
   expect(status).toBe(431);
   expect(JSON.parse(body)).toMatchObject({ error: { code: 'headers_too_large' } });
-  const small = await answerTo(head(headers(150), 'content-length: 0', 'connection: close'));
-  expect(small.status).toBe(400);
+  expect((await answerWith(1_000)).status).toBe(431);
+  expect((await answerWith(200)).status).toBe(400);
 });
 
 it('a connection with an endless body is answered with 413 as soon as it is too large, and not read for long', async () => {
