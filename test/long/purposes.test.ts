@@ -56,7 +56,7 @@ const allOf =
     purposes.every((purpose) => found.some((each) => each.purpose === purpose));
 
 describe.concurrent('Claude Code', { tags: ['claude'] }, () => {
-  const start = (model: string, args: readonly string[], input?: string) => {
+  const start = (model: string, args: readonly string[], input?: string, lastOutput?: string) => {
     const environment = {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
       ANTHROPIC_AUTH_TOKEN: cluster.key,
@@ -69,14 +69,16 @@ describe.concurrent('Claude Code', { tags: ['claude'] }, () => {
     // Each has a home of its own: both run at the same time.
     const home = join(folder, model);
     mkdirSync(home, { recursive: true });
-    return runAgent(claude, ['-p', '--model', model, ...args], home, environment, input);
+    return runAgent(claude, ['-p', '--model', model, ...args], home, environment, input, lastOutput);
   };
   const ask = (model: string, prompt: string, ...args: string[]) =>
     start(model, [prompt, '--output-format', 'json', ...args]);
   const askForTitle = (model: string) => {
     const request = { subtype: 'generate_session_title', description: 'Find the badgers.', persist: false };
     const line = JSON.stringify({ type: 'control_request', request_id: 'r', request });
-    return start(model, ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'], `${line}\n`);
+    const flags = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+    // At the end of its input it would quit, without the title that it has begun to ask for.
+    return start(model, flags, `${line}\n`, '"control_response"');
   };
   const explore = '[demo call Agent {"description":"look","prompt":"Say hello.","subagent_type":"Explore"}]';
   const script = "export const meta = { name: 'greet', description: 'Greets.' }\nreturn await agent('Say hello.')";
@@ -90,6 +92,7 @@ describe.concurrent('Claude Code', { tags: ['claude'] }, () => {
     'asking for %s has its titles, agents, workflows, searches and compactions run on the model of the rules, by %s',
     async ([name = '', , rule], { expect }) => {
       const title = await askForTitle(name);
+      expect(title.stdout, title.stderr).toContain('control_response');
       expect(await servedFor(name, allOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
 
       const agent = await ask(name, explore, '--allowedTools', 'Agent');
