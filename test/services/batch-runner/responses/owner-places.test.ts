@@ -1,11 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { OwnerPlaces } from '#services/batch-runner/responses/owner-places.ts';
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
-function openPlaces(places: number) {
+function openPlaces(places: number, isWaiting: (id: string) => boolean = () => true) {
   const recalled: string[] = [];
-  const tryNow = ({ id }: { id: string }) => Promise.resolve(recalled.push(id) > 0);
+  const tryNow = ({ id }: { id: string }) => {
+    recalled.push(id);
+    return Promise.resolve(isWaiting(id));
+  };
   return { recalled, places: new OwnerPlaces({ places, jobs: { tryNow }, log: silentLog }) };
 }
 
@@ -42,5 +46,32 @@ describe('the places of a runner for responses', () => {
     places.release('ada');
     places.release('ada');
     expect(recalled).toEqual(['ada-2', 'ada-3']);
+  });
+
+  it('are given to all refused responses of an owner one after the other, also when its last ones end together', () => {
+    const { places, recalled } = openPlaces(4);
+    takeAll(places, 'ada', ids('ada', 5));
+    places.release('ada');
+    places.release('ada');
+    expect(recalled).toEqual(['ada-2', 'ada-3']);
+    expect(takeAll(places, 'ada', ['ada-2', 'ada-3'])).toEqual(['ada-2', 'ada-3']);
+    places.release('ada');
+    expect(recalled).toEqual(['ada-2', 'ada-3', 'ada-4']);
+  });
+
+  it('are given to the next refused response when the first one no longer waits', async () => {
+    const { places, recalled } = openPlaces(2, (id) => id === 'ada-3');
+    takeAll(places, 'ada', ids('ada', 5));
+    places.release('ada');
+    await setImmediate();
+    expect(recalled).toEqual(['ada-1', 'ada-2', 'ada-3']);
+  });
+
+  it('recall at most 100 refused responses of an owner before they ask again', async () => {
+    const { places, recalled } = openPlaces(2, () => false);
+    takeAll(places, 'ada', ids('ada', 1_000));
+    places.release('ada');
+    await setImmediate();
+    expect(recalled).toHaveLength(100);
   });
 });
