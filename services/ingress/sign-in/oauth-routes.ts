@@ -84,7 +84,6 @@ export function createOAuthRoutes(
   });
   endpoints.post('/token', async (request, response) => {
     const outcome = await issueTokens(readForm(request));
-    if (outcome.state === 'ended' || outcome.state === 'replayed') await announce(`program:${outcome.programId}`);
     if (outcome.state === 'replayed') await noteReplay(outcome);
     if (outcome.state !== 'issued') throw toOAuthError(outcome.state);
     const { accessToken, expiresIn, refreshToken, email } = outcome.tokens;
@@ -107,7 +106,7 @@ export function createOAuthRoutes(
         if (signedOut?.isReplayed) await noteReplay(signedOut);
       } finally {
         // Also if the store did not answer, because it may have signed the program out, or do so later.
-        await announce(`program:${programId}`);
+        await announceSignOut(programId);
       }
     }
     // An unknown token gets the same answer (RFC 7009, section 2.2).
@@ -116,6 +115,10 @@ export function createOAuthRoutes(
   endpoints.use(answerOAuthError(parts.log));
   routes.use('/oauth', endpoints);
   return routes;
+
+  function announceSignOut(programId: string): Promise<void> {
+    return announce(`program:${programId}`);
+  }
 
   function issueTokens({
     grant_type,
@@ -126,10 +129,10 @@ export function createOAuthRoutes(
     switch (grant_type) {
       case deviceGrant:
         if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
-        return programs.claim(device_code, client_id, (replacedId) => announce(`program:${replacedId}`));
+        return programs.claim(device_code, client_id, announceSignOut);
       case 'refresh_token':
         if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
-        return programs.refresh(refresh_token);
+        return programs.refresh(refresh_token, announceSignOut);
       case undefined:
         throw new OAuthError('invalid_request', '`grant_type` is missing.');
       default:

@@ -9,7 +9,7 @@ import { UnconfirmedError, type Confirm, type Confirmation } from '../sign-in/co
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
-import { ProgramStore, type Program, type SignedOut } from './program-store.ts';
+import { ProgramStore, type Program, type RefreshOutcome, type SignedOut } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -27,6 +27,9 @@ export type TokenOutcome =
   | { state: 'issued'; tokens: ProgramTokens; programId: string; userId: string }
   | { state: 'ended' | 'replayed'; programId: string; userId: string }
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
+
+/** Called with the id of each program that a request has signed out, or may have signed out because the store did not answer. */
+export type OnSignedOut = (programId: string) => Promise<void>;
 
 export interface ProgramsDependencies {
   /** Returns the secrets of the cluster, newest first; an empty list while they are not known. */
@@ -71,15 +74,10 @@ export class Programs {
 
   /**
    * Returns the tokens of a device whose sign-in is approved, or the state of the sign-in.
-   * @param onSignedOut called with the id of each program that was signed out because the person has too many, before anything else can
-   * fail. Also called with the id of the device's own program before an UnconfirmedError is thrown.
+   * @param onSignedOut called for the programs that are signed out because the person has too many, and for the device's own program
    * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the program is then signed out
    */
-  async claim(
-    deviceCode: string,
-    clientId?: string,
-    onSignedOut?: (programId: string) => Promise<void>,
-  ): Promise<TokenOutcome> {
+  async claim(deviceCode: string, clientId?: string, onSignedOut?: OnSignedOut): Promise<TokenOutcome> {
     // Reading the key may fail, so it comes before the code is used up.
     await this.#keys.ensureCurrent();
     const outcome = await this.devices.claim(deviceCode, clientId);
@@ -90,12 +88,8 @@ export class Programs {
     const parties = program ? await this.#findParties(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
-    await this.store.signOut(programId);
-    if (parties === 'unknown') {
-      // An earlier reply to the same code may have delivered tokens.
-      await onSignedOut?.(programId);
-      throw new UnconfirmedError();
-    }
+    await this.#signOut(programId, onSignedOut);
+    if (parties === 'unknown') throw new UnconfirmedError();
     return { state: 'ended', programId, userId };
   }
 
@@ -103,7 +97,7 @@ export class Programs {
    * Returns new tokens for a refresh token.
    * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the token can then be used again
    */
-  async refresh(refreshToken: string): Promise<TokenOutcome> {
+  async refresh(refreshToken: string, onSignedOut?: OnSignedOut): Promise<TokenOutcome> {
     const token = this.#readRefreshToken(refreshToken);
     if (!token) return { state: 'unknown' };
     await this.#keys.ensureCurrent();
@@ -115,10 +109,15 @@ export class Programs {
     const parties = await this.#findParties(program);
     if (parties === 'unknown') throw new UnconfirmedError();
     if (parties === 'refused') {
-      await this.store.signOut(programId);
+      await this.#signOut(programId, onSignedOut);
       return { state: 'ended', programId, userId: program.userId };
     }
-    const outcome = await this.store.refresh(token, program);
+    let outcome: RefreshOutcome | undefined;
+    try {
+      outcome = await this.store.refresh(token, program);
+    } finally {
+      if (!outcome || outcome.state === 'ended' || outcome.state === 'replayed') await onSignedOut?.(programId);
+    }
     if (outcome.state === 'unknown') return outcome;
     if (outcome.state === 'late') throw lateTokenError();
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
@@ -161,6 +160,14 @@ export class Programs {
     ]);
     const isInTeam = teamId === undefined || (team && members?.has(userId) === true);
     return isSignedIn(person, program) && isInTeam ? { person, team } : 'refused';
+  }
+
+  async #signOut(programId: string, onSignedOut: OnSignedOut | undefined): Promise<void> {
+    try {
+      await this.store.signOut(programId);
+    } finally {
+      await onSignedOut?.(programId);
+    }
   }
 
   async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {

@@ -8,7 +8,7 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { SignInWays } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
-import type { ApiParts } from '../api-parts.ts';
+import { announceChange, type ApiParts } from '../api-parts.ts';
 import { startSession } from '../session/start-session.ts';
 import { readSessionId } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
@@ -95,7 +95,7 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       log.info({ provider: provider.name, reason: user }, 'somebody from a provider was not admitted');
       return redirectToSignIn(response, user);
     }
-    await externals.store(user.id, {
+    const account = {
       provider: provider.name,
       issuer: provider.issuer,
       subject: claims.sub,
@@ -103,9 +103,10 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       refreshToken: tokens.refresh_token,
       clientId: provider.client_id,
       isOffline: hasOfflineTokens(provider),
-    });
-    // From now on the person's keys work again, on all nodes.
-    if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
+    };
+    const storeAccount = () => externals.store(user.id, account);
+    // The keys of a person who was refused work again from now on.
+    await (user.refusedAt === undefined ? storeAccount() : announceChange(parts, `user:${user.id}`, storeAccount));
     await startSession(parts, request, response, user, { provider: provider.name });
     response.redirect(302, state.to);
   };

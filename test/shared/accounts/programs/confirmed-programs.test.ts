@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
-import { expect, it, vi } from 'vitest';
-import { issued, openPrograms } from '../../../helpers/accounts/open-programs.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { issued, openPrograms, type IssuedTokens } from '../../../helpers/accounts/open-programs.ts';
 import { until } from '../../../helpers/until.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 import { useForEach } from '../../../helpers/use-for-each.ts';
@@ -65,4 +65,43 @@ it('a program of somebody whose provider is asked gets no tokens when its person
   });
   expect(await open.programs.claim(deviceCode)).toMatchObject({ state: 'ended', userId: open.ada.id });
   expect(await open.programs.store.listOfPerson(open.ada.id)).toEqual([]);
+});
+
+describe('a refresh that signs a program out is announced', () => {
+  const lostReply = new Error('the reply is lost');
+  async function refresh({ tokens }: Pick<IssuedTokens, 'tokens'>): Promise<[unknown, string[]]> {
+    const announced: string[] = [];
+    const outcome = open.programs.refresh(tokens.refreshToken, async (id) => void announced.push(id));
+    return [await outcome.then(({ state }) => state).catch((error: unknown) => error), announced];
+  }
+
+  it('unless it gives tokens', async () => {
+    expect(await refresh(await open.signIn())).toEqual(['issued', []]);
+  });
+
+  it('when its token was used before, also if the reply of the store is lost', async () => {
+    for (const isLost of [false, true]) {
+      const first = await open.signIn();
+      await open.renew(await open.renew(first));
+      const { store } = open.programs;
+      const replace = store.refresh.bind(store);
+      if (isLost)
+        vi.spyOn(store, 'refresh').mockImplementationOnce(async (...args) => {
+          await replace(...args);
+          throw lostReply;
+        });
+      expect(await refresh(first)).toEqual([isLost ? lostReply : 'replayed', [first.programId]]);
+    }
+  });
+
+  it('when its person is refused, also if the reply of the store is lost', async () => {
+    for (const isLost of [false, true]) {
+      const first = await open.signIn();
+      open.programs.setConfirm(async () => 'refused');
+      const { store } = open.programs;
+      if (isLost) vi.spyOn(store, 'signOut').mockRejectedValueOnce(lostReply);
+      expect(await refresh(first)).toEqual([isLost ? lostReply : 'ended', [first.programId]]);
+      open.programs.setConfirm(async () => 'confirmed');
+    }
+  });
 });
