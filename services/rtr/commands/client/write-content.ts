@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
@@ -14,8 +15,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes content that arrives from the router. A file on this machine appears when the content is complete. A device, a FIFO or the
- * standard output gets the content as it arrives.
+ * Writes content that arrives from the router. A file on this machine appears when the content is complete; a new file replaces no file
+ * that has appeared meanwhile. A device, a FIFO or the standard output gets the content as it arrives.
  * @throws RouterError `invalid_request` if the target cannot be written
  * @throws the errors of the content
  */
@@ -27,7 +28,7 @@ export async function writeContent(
     if (target.kind === 'output') await pipeline(content, output, { end: false });
     // The flags do not create a file, so no file replaces a device that has disappeared in the meantime.
     else if (target.kind === 'stream') await writePieces(content, await open(target.path, constants.O_WRONLY));
-    else await replaceFile(content, target.path, mode);
+    else await writeFile(content, target, mode);
   } catch (error) {
     throw toLocalFileError(target.path, error);
   }
@@ -37,14 +38,24 @@ async function writePieces(pieces: AsyncIterable<Uint8Array>, file: FileHandle):
   await pipeline(pieces, file.createWriteStream());
 }
 
-async function replaceFile(pieces: AsyncIterable<Uint8Array>, path: string, mode?: number): Promise<void> {
-  const partial = `${path}.${process.pid}.part`;
+async function writeFile(pieces: AsyncIterable<Uint8Array>, { kind, path }: WriteTarget, mode?: number): Promise<void> {
+  const partial = `${path}.${randomUUID()}.part`;
   const file = await open(partial, 'wx', mode);
   try {
     await writePieces(pieces, file);
+    if (kind === 'new') await createEmptyFile(path);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;
   }
+}
+
+/**
+ * Creates an empty file, which is then replaced. A hard link to the complete file would need no empty file, but some file systems have no
+ * hard links.
+ * @throws the system's error `EEXIST` if the file exists
+ */
+async function createEmptyFile(path: string): Promise<void> {
+  await (await open(path, 'wx')).close();
 }

@@ -7,11 +7,11 @@ import { toLocalFileError } from './client-context.ts';
 export const standardStream = '-';
 
 /**
- * Destination of content. A `file` is replaced when the content is complete; a `stream`, which is a device or a FIFO, is written to
- * directly; `output` is the standard output.
+ * Destination of content. A `new` file is created when the content is complete, unless the file exists by then; a `file` is created or
+ * replaced when the content is complete; a `stream`, which is a device or a FIFO, is written to directly; `output` is the standard output.
  */
 export interface WriteTarget {
-  kind: 'file' | 'stream' | 'output';
+  kind: 'new' | 'file' | 'stream' | 'output';
   /** Path of the destination. For a file, symbolic links are resolved. */
   path: string;
 }
@@ -28,7 +28,7 @@ export async function findWriteTarget(
 ): Promise<WriteTarget> {
   if (path === standardStream || path === '/dev/stdout') return { kind: 'output', path };
   try {
-    if (!(await exists(path))) return { kind: 'file', path };
+    if (!(await exists(path))) return { kind: force ? 'file' : 'new', path };
     const stats = await stat(path);
     if (isStream(stats)) return { kind: 'stream', path };
     if (!force) throw new RouterError('invalid_request', `${path} exists already: ${hint}`);

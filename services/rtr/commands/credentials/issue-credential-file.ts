@@ -51,6 +51,7 @@ export async function issueCredentialFile({
     return;
   }
   if (target.kind === 'file') replaceFile(target.path, text);
+  else if (target.kind === 'new') writeFileSync(target.path, text, { mode: 0o600, flag: 'wx', flush: true });
   else writeStream(target.path, text);
   const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${formatDate(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);

@@ -9,7 +9,7 @@ import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
 import { CallError } from '#services/rtr/commands/client/call-error.ts';
 import { sendFile } from '#services/rtr/commands/client/send-file.ts';
-import { findWriteTarget } from '#services/rtr/commands/client/write-target.ts';
+import { findWriteTarget, type WriteTarget } from '#services/rtr/commands/client/write-target.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -101,6 +101,23 @@ describe('a client of the router', () => {
       await download(path, true);
       expect(readFileSync(path, 'utf8')).toBe('new');
       await expect(download(temporaryFolder(), true)).rejects.toThrow('is not a regular file');
+    });
+
+    it('replaces no file that has appeared since the path was checked, except with the option for that', async () => {
+      const to = temporaryFolder();
+      const path = join(to, 'out');
+      const client = await clientOfServer((_, response) => response.end('new'));
+      const fetchTo = (target: WriteTarget) => fetchFile({ client, bar, output }, 'file-1', target);
+      const [unforced, forced] = [
+        await findWriteTarget(path, rules),
+        await findWriteTarget(path, { ...rules, force: true }),
+      ];
+      writeFileSync(path, 'of another program');
+      await expect(fetchTo(unforced)).rejects.toThrow(`${path} cannot be used: it is there already.`);
+      expect(readdirSync(to)).toEqual(['out']);
+      expect(readFileSync(path, 'utf8')).toBe('of another program');
+      await fetchTo(forced);
+      expect(readFileSync(path, 'utf8')).toBe('new');
     });
 
     it.each(['-', '/dev/stdout'])('takes %s for the standard output', async (path) => {
