@@ -89,7 +89,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const pagesBuild = buildPages(endSignal);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
-  const servers = await startServers({ config, environment, folder, state, supervise, say });
+  const servers = await startServers({ config, environment, folder, state, supervise, stop, say });
   releases.add('servers', async () => {
     await Promise.all(servers.children.map((child) => child.stop(serverStopTimeoutMs)));
   });

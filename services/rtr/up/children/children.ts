@@ -1,7 +1,6 @@
 import { recordChildren } from './running-children.ts';
 import type { LogRelay } from '../log-relay.ts';
-import type { Child } from './child.ts';
-import { SupervisedChild } from './supervised-child.ts';
+import { SupervisedChild, type SupervisionOptions } from './supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
 /** Supervises all programs of a cluster, and records their processes so that a later start finds processes that were left behind. */
@@ -26,7 +25,7 @@ export class Children {
    * Starts a program and keeps it running. If a necessary program cannot be kept running, the cluster ends.
    * @throws the errors of the program's first start
    */
-  async start(name: string, isNecessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
+  async start(name: string, isNecessary: boolean, start: SupervisionOptions['start']): Promise<SupervisedChild> {
     if (this.#isClosed) throw new UpError(`${name} is not started: the cluster is stopping.`);
     const child = await SupervisedChild.start({
       name,

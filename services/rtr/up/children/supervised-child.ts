@@ -5,8 +5,11 @@ import { type Child, collectLastLines, isRunning, killGroup, stopChild } from '.
 
 export interface SupervisionOptions {
   name: string;
-  /** Starts the program. A rejection counts as an immediate end. */
-  start: () => Child | Promise<Child>;
+  /**
+   * Starts the program. A rejection counts as an immediate end.
+   * @param stop aborts when the program is to be stopped; a program that has been started is then returned at once
+   */
+  start: (stop: AbortSignal) => Child | Promise<Child>;
   /** Called with a sentence when the program ends unexpectedly. */
   onUnexpectedEnd: (sentence: string) => void;
   /** Called with a sentence when the program is not restarted, because it ended too often or its settings are invalid. */
@@ -34,6 +37,7 @@ const outputTimeoutMs = 1_000;
 export class SupervisedChild {
   readonly name: string;
   readonly #options: SupervisionOptions;
+  readonly #stop = new AbortController();
   #child: Child | undefined;
   #state: 'running' | 'pausing' | 'stopped' = 'running';
   #endsInARow = 0;
@@ -51,7 +55,7 @@ export class SupervisedChild {
    */
   static async start(options: SupervisionOptions): Promise<SupervisedChild> {
     const supervised = new SupervisedChild(options);
-    supervised.#supervise(await options.start());
+    supervised.#supervise(await options.start(supervised.#stop.signal));
     return supervised;
   }
 
@@ -65,11 +69,12 @@ export class SupervisedChild {
   }
 
   /**
-   * Ends the program: SIGTERM, after `timeoutMs` SIGKILL. A restart that has begun is completed before. Resolves when the program has ended.
-   * It is not restarted.
+   * Ends the program: SIGTERM, after `timeoutMs` SIGKILL. Also ends a program that is being restarted. Resolves when the program has ended. It
+   * is not restarted.
    */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopped';
+    this.#stop.abort();
     clearTimeout(this.#pause);
     await this.#lastRestart;
     if (this.#child) await stopChild(this.#child, timeoutMs);
@@ -122,7 +127,7 @@ export class SupervisedChild {
   async #restart(): Promise<void> {
     this.#state = 'running';
     try {
-      this.#supervise(await this.#options.start());
+      this.#supervise(await this.#options.start(this.#stop.signal));
     } catch (error) {
       this.#handleEnd(`did not start (${error instanceof Error ? error.message : String(error)})`);
     }

@@ -16,6 +16,8 @@ export interface NatsServerOptions {
   wantedPort?: number | undefined;
   /** Password of the only user, `rtr`. If it is undefined, everyone on this machine may connect. */
   password?: string | undefined;
+  /** Aborts when the server is to be stopped; the server is then returned at once, ready or not. */
+  stop?: AbortSignal;
 }
 
 /**
@@ -30,7 +32,7 @@ const collectionSettings = { GOGC: '200', GOMEMLIMIT: '256MiB' };
  * can read, because every user of a machine can read command lines.
  */
 export function startNatsServer(options: NatsServerOptions): Promise<StartedServer> {
-  const { program, folder, environment, wantedPort, password } = options;
+  const { program, folder, environment, wantedPort, password, stop } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'nats.conf');
   const serverName = `rtr-${randomBytes(6).toString('hex')}`;
@@ -46,6 +48,7 @@ export function startNatsServer(options: NatsServerOptions): Promise<StartedServ
         (await queryPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
     },
     wantedPort,
+    stop,
   );
 }
 

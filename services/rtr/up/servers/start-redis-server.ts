@@ -12,6 +12,8 @@ export interface RedisServerOptions {
   wantedPort?: number | undefined;
   /** If the password is undefined, everyone on this machine may connect. */
   password?: string | undefined;
+  /** Aborts when the server is to be stopped; the server is then returned at once, ready or not. */
+  stop?: AbortSignal;
 }
 
 /**
@@ -23,6 +25,7 @@ export function startRedisServer({
   folder,
   wantedPort,
   password,
+  stop,
 }: RedisServerOptions): Promise<StartedServer> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'redis.conf');
@@ -45,6 +48,7 @@ export function startRedisServer({
       },
     },
     wantedPort,
+    stop,
   );
 }
 

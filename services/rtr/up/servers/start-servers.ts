@@ -3,15 +3,15 @@ import type { UpConfig } from '../../config.ts';
 import { queryPort } from './query-port.ts';
 import { toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { ensureServer } from './install-server.ts';
-import { stopChild, type Child } from '../children/child.ts';
+import { stopChild } from '../children/child.ts';
 import { startNatsServer } from './start-nats-server.ts';
 import type { StartedServer } from './start-on-port.ts';
 import { startRedisServer } from './start-redis-server.ts';
-import type { SupervisedChild } from '../children/supervised-child.ts';
+import type { SupervisedChild, SupervisionOptions } from '../children/supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
 /** Starts a program and keeps it running. If it cannot be kept running, the cluster ends. */
-export type Supervise = (name: string, start: () => Child | Promise<Child>) => Promise<SupervisedChild>;
+export type Supervise = (name: string, start: SupervisionOptions['start']) => Promise<SupervisedChild>;
 
 export interface ServersOptions {
   config: UpConfig;
@@ -21,6 +21,8 @@ export interface ServersOptions {
   /** State of the cluster. `startServers` updates the ports in it. */
   state: ClusterState;
   supervise: Supervise;
+  /** Aborts when the cluster must stop. */
+  stop: AbortSignal;
   say: (line: string) => void;
 }
 
@@ -40,7 +42,7 @@ const serverStopTimeoutMs = 5_000;
  * @throws Error if a server does not start
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {
-  const { config, environment, folder, state, supervise, say } = options;
+  const { config, environment, folder, state, supervise, stop, say } = options;
   const children: SupervisedChild[] = [];
   if (config.NATS_URL) await requireNats(config.NATS_URL);
   // The programs are installed one after the other, because two runs of the package manager would lock each other out.
@@ -49,11 +51,14 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
 
   const startSupervised = async (
     name: 'nats' | 'redis',
-    start: (wantedPort: number | undefined) => Promise<StartedServer>,
+    start: (settings: { wantedPort: number | undefined; stop: AbortSignal }) => Promise<StartedServer>,
   ) => {
     let port: number | undefined;
-    const child = await supervise(name, async () => {
-      const started = await start(port ?? state.ports[name]);
+    const child = await supervise(name, async (stopServer) => {
+      const started = await start({
+        wantedPort: port ?? state.ports[name],
+        stop: AbortSignal.any([stop, stopServer]),
+      });
       if (port !== undefined && started.port !== port) {
         await stopChild(started.child, serverStopTimeoutMs);
         throw new Error(`port ${port} was taken by another program`);
@@ -67,11 +72,11 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   const starts: Promise<void>[] = [];
   if (natsProgram) {
     const server = { program: natsProgram, folder: `${folder}/nats`, environment, password: state.natsPassword };
-    starts.push(startSupervised('nats', (wantedPort) => startNatsServer({ ...server, wantedPort })));
+    starts.push(startSupervised('nats', (settings) => startNatsServer({ ...server, ...settings })));
   }
   if (redisProgram) {
     const server = { program: redisProgram, folder: `${folder}/redis`, password: state.redisPassword };
-    starts.push(startSupervised('redis', (wantedPort) => startRedisServer({ ...server, wantedPort })));
+    starts.push(startSupervised('redis', (settings) => startRedisServer({ ...server, ...settings })));
   }
   const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
   if (failure) {

@@ -45,6 +45,19 @@ describe('a supervised child', () => {
     expect(starts()).toBe(1);
   });
 
+  it('is stopped at once while its restart waits for the program to be ready', async () => {
+    let isFirst = true;
+    const { child, starts } = await supervise('sleep 60', '/bin/sh', async (_, stop) => {
+      if (!isFirst) await once(stop, 'abort');
+      isFirst = false;
+    });
+    child.kill();
+    await until(() => starts() === 2);
+    await child.stop(5_000);
+    expect(child.pid).toBeUndefined();
+    expect(child.isActive).toBe(false);
+  });
+
   it('is stopped with its whole time to end when it is being started again', async () => {
     const file = join(temporaryFolder(), 'ended');
     const script = `trap 'sleep 0.3; echo saved > ${file}; exit 0' TERM; echo ready; while :; do sleep 0.05; done`;
@@ -68,18 +81,18 @@ describe('a supervised child', () => {
 async function supervise(
   script: string,
   program = '/bin/sh',
-  waitUntilReady: (started: Child) => Promise<void> = () => Promise.resolve(),
+  waitUntilReady: (started: Child, stop: AbortSignal) => Promise<void> = () => Promise.resolve(),
 ) {
   const troubles: string[] = [];
   let starts = 0;
   const reasons: string[] = [];
   const child = await SupervisedChild.start({
     name: 'it',
-    start: async () => {
+    start: async (stop) => {
       starts += 1;
       const started = spawnGuarded(program, ['-c', script]);
       started.on('error', () => {});
-      await waitUntilReady(started);
+      await waitUntilReady(started, stop);
       return started;
     },
     onUnexpectedEnd: (sentence) => troubles.push(sentence),
