@@ -41,9 +41,9 @@ async function waitUntilReady(server: PortServer, port: number, child: Child, st
   let failed = false;
   child.once('error', () => (failed = true));
   const deadline = Date.now() + readyTimeoutMs;
-  while (Date.now() < deadline && !stop?.aborted) {
+  while (Date.now() < deadline) {
     if (await server.isReady(port, child)) return true;
-    if (failed || !isRunning(child)) return false;
+    if (failed || stop?.aborted || !isRunning(child)) return false;
     await sleep(15);
   }
   return false;
