@@ -19,6 +19,9 @@ export interface McpLinkOptions {
 /** Milliseconds between two listings of a server's tools. The listings also show whether the server still answers. */
 const pollMs = 15_000;
 
+/** Milliseconds after a listing without another one, however often the server reports changes and calls fail. */
+const listPauseMs = 2_000;
+
 /** Maximum milliseconds for one listing. */
 const listMs = 10_000;
 
@@ -93,7 +96,7 @@ export class McpLink implements ToolSource {
       // Warns after 1, 2, 4, 8 … consecutive failures.
       const level = Math.log2(this.#failures) % 1 === 0 ? 'warn' : 'debug';
       this.#log[level]({ reason, failures: this.#failures }, 'an MCP server is out of reach');
-      await sleep(computeWaitMs(this.#failures), undefined, { signal }).catch(() => undefined);
+      await sleepUntilAborted(computeWaitMs(this.#failures), signal);
     }
   }
 
@@ -119,20 +122,18 @@ export class McpLink implements ToolSource {
     }
   }
 
-  /** Lists the tools periodically, and at once when the server reports a change or a call failed. */
+  /** Lists the tools periodically, and after a pause when the server reports a change or a call failed. */
   async #poll({ client, whenEnded }: McpConnection, signal: AbortSignal): Promise<void> {
-    let hasEnded = false;
+    const connectionEnd = new AbortController();
+    void whenEnded.then(() => connectionEnd.abort());
+    const end = AbortSignal.any([signal, connectionEnd.signal]);
     let lateCount = 0;
-    const onEnd = whenEnded.then(() => {
-      hasEnded = true;
-    });
     for (;;) {
-      const next = AbortSignal.any([signal, this.#wake.signal]);
-      await Promise.race([sleep(pollMs, undefined, { signal: next }).catch(() => undefined), onEnd]);
-      // Ends the sleep if the connection ended first. A change that is reported from now on causes another listing.
-      this.#wake.abort();
+      await sleepUntilAborted(listPauseMs, end);
+      await sleepUntilAborted(pollMs - listPauseMs, AbortSignal.any([end, this.#wake.signal]));
+      if (end.aborted) return;
+      // A change that is reported from now on causes another listing.
       this.#wake = new AbortController();
-      if (hasEnded || signal.aborted) return;
       try {
         await this.#list(client, signal);
         lateCount = 0;
@@ -168,6 +169,10 @@ export class McpLink implements ToolSource {
  */
 function computeWaitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), maxWaitMs) * (0.75 + Math.random() / 2);
+}
+
+async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function isTimeout(error: unknown): boolean {

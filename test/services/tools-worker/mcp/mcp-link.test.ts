@@ -143,6 +143,22 @@ describe('a link to an MCP server of the newest revision', () => {
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
+  it('lists them at most every two seconds, however often the server reports changes', async () => {
+    const listedAt: number[] = [];
+    const { more, link } = await start((body) => {
+      if (body.includes('tools/list')) listedAt.push(performance.now());
+      return undefined;
+    });
+    await until(() => {
+      more();
+      expect(link.tools.map(({ name }) => name)).toContain('more');
+    });
+    const [first = 0, second = 0, ...others] = listedAt;
+    // The router measures from the answer, and this server from the request.
+    expect(second - first).toBeGreaterThan(1_500);
+    expect(others).toEqual([]);
+  });
+
   it('cancels a call at the server', async () => {
     const { asked, link } = await start();
     const call = new AbortController();
