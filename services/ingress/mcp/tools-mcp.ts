@@ -18,6 +18,7 @@ import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
+import { fitToolList } from './fit-tool-list.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
 import { ContentLists } from './content-lists.ts';
@@ -65,6 +66,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
 
+  let warnedServers = '';
   let knownPools = describeToolPools(workers.pools());
   workers.onChange(() => {
     const currentPools = describeToolPools(workers.pools());
@@ -73,6 +75,19 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     handler.notify.toolsChanged();
     notices.notifyToolsChanged();
   });
+
+  /** Warns once for each set of servers, because clients request the list as often as they like. */
+  function warnOfLeftOut(tools: readonly ListedTool[], fittingTools: readonly ListedTool[]): void {
+    const fitting = new Set(fittingTools);
+    const leftOut = tools.filter((tool) => !fitting.has(tool));
+    const servers = [...new Set(leftOut.map(({ server, worker }) => server ?? worker))].sort();
+    if (servers.join() === warnedServers) return;
+    warnedServers = servers.join();
+    log.warn(
+      { servers, tools: leftOut.length },
+      'tools are left out of the list for MCP clients: the list is too large',
+    );
+  }
 
   function createServer({ authInfo }: McpRequestContext): Server {
     const response = authInfo?.extra?.['response'] as Response;
@@ -84,7 +99,10 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     server.setRequestHandler('tools/list', async () => {
       const context = getRequestContext(response);
       await waitForTools(parts, context).catch(throwProtocolError);
-      return { tools: (await listAllTools(parts, context)).map(toMcpTool) };
+      const tools = await listAllTools(parts, context);
+      const fittingTools = fitToolList(tools);
+      if (fittingTools.length < tools.length) warnOfLeftOut(tools, fittingTools);
+      return { tools: fittingTools.map(toMcpTool) };
     });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { fitToolList } from '#services/ingress/mcp/fit-tool-list.ts';
+
+/** Tools of 64 KiB each. */
+const toolsOf = (server: string | undefined, name: string, count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    name: `${name}${String(at).padStart(3, '0')}`,
+    description: 'x'.repeat(64 * 1024),
+    inputSchema: { type: 'object' },
+    worker: 'a worker',
+    ...(server !== undefined && { server }),
+  }));
+
+it('a list of tools that is too large for MCP clients loses the last tools of the largest server, and none of others', () => {
+  const small = [...toolsOf('small', 'a', 3), ...toolsOf(undefined, 'own', 3)];
+  expect(fitToolList(small)).toEqual(small);
+  const large = toolsOf('large', 'm', 200);
+  const fitting = fitToolList([...large, ...small]);
+  expect(fitting.filter(({ server }) => server !== 'large')).toEqual(small);
+  const kept = fitting.filter(({ server }) => server === 'large');
+  expect(kept).toEqual(large.slice(0, kept.length));
+  expect(kept.length).toBeGreaterThan(50);
+  expect(JSON.stringify(fitting).length).toBeLessThan(4.1 * 1024 * 1024);
+});
