@@ -8,10 +8,11 @@ import { formatInputPath } from './tool.ts';
 /**
  * Checks an input.
  * @param bytes size of the input as JSON, or an upper bound of it
+ * @param owner names the owner whose turn a costly check takes
  * @throws RouterError with status 400 that names the wrong field
  * @throws InvalidSchemaError for an invalid schema
  */
-export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
+export type InputCheck = (input: JsonObject, bytes: number, owner?: string) => Promise<void>;
 
 /**
  * Prepares the check of inputs against a tool's schema.
@@ -19,15 +20,15 @@ export type InputCheck = (input: JsonObject, bytes: number) => Promise<void>;
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = createSchemaCheck({ schema, mustMatchMetaSchema: false });
-  return async (input, bytes) => {
-    const problems = await findProblems(check, input, bytes);
+  return async (...checked) => {
+    const problems = await findProblems(() => check(...checked));
     if (problems.length > 0) throw createInputError(problems);
   };
 }
 
-async function findProblems(check: SchemaCheck, input: JsonObject, bytes: number): Promise<SchemaProblem[]> {
+async function findProblems(check: () => ReturnType<SchemaCheck>): Promise<SchemaProblem[]> {
   try {
-    return await check(input, bytes);
+    return await check();
   } catch (error) {
     if (!(error instanceof CostlySchemaError)) throw error;
     const message = "It takes too long to check the tool's input against its schema.";

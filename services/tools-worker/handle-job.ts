@@ -26,11 +26,16 @@ const emptyEnd: JobEnd = { usage: noUsage, finishReason: 'stop' };
 export function createHandleJob({ tools, linkedServers, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
+    const { ownerMark: owner } = job;
     const call = parseToolCall(readRequest(job).request);
-    const runTool = job.connection ? linkedServers.findRun(job.connection) : await checkInput(tools, call, bytes);
+    const runTool = job.connection
+      ? linkedServers.findRun(job.connection)
+      : await checkInput(tools, call, bytes, owner);
     const progress = job.stream ? createProgressWriter(reply) : () => undefined;
     const run = () =>
-      runWithinTime(timeoutMs, signal, (abortOrTimeout) => runTool(call.input, { signal: abortOrTimeout, progress }));
+      runWithinTime(timeoutMs, signal, (abortOrTimeout) =>
+        runTool(call.input, { signal: abortOrTimeout, owner, progress }),
+      );
     const output = await (job.trace ? traceRun(job.trace, call.tool, run) : run());
     const result = toResult(call.tool, output, maxOutputBytes);
     reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
@@ -39,9 +44,14 @@ export function createHandleJob({ tools, linkedServers, timeoutMs, maxOutputByte
 }
 
 /** Checks the input against the tool's schema, and returns the function that runs the tool. */
-async function checkInput(tools: HandleJobOptions['tools'], call: ToolCall, bytes: number): Promise<Tool['run']> {
+async function checkInput(
+  tools: HandleJobOptions['tools'],
+  call: ToolCall,
+  bytes: number,
+  owner: string | undefined,
+): Promise<Tool['run']> {
   const tool = tools.get(call.tool);
-  await tools.findCheck(tool)(call.input, bytes);
+  await tools.findCheck(tool)(call.input, bytes, owner);
   return (input, context) => tool.run(input, context);
 }
 

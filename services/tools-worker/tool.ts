@@ -16,6 +16,8 @@ export interface ToolOutput {
 export interface ToolContext {
   /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
+  /** See `GrantedJob.ownerMark`. */
+  owner?: string | undefined;
   /** Reports progress to a client that streams the answer. */
   progress: (progress: ToolProgress) => void;
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -64,6 +65,7 @@ export async function runToolJob(
   const { requestId, identity, trace } = caller;
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, zeroAmount);
   const operation = 'execute_tool';
+  const sender = getQueueSender(identity);
   const { name: format } = toolsFormat;
   const job: JobRequest = {
     requestId,
@@ -72,7 +74,8 @@ export async function runToolJob(
     stream,
     trace,
     class: identity.class,
-    sender: getQueueSender(identity),
+    sender,
+    ownerMark: hash('sha256', sender.owner, 'base64url'),
     findPlacements,
     connection,
     tiers: () => ['tools'],

@@ -42,7 +42,7 @@ export class McpTool implements Tool {
     const { signal } = context;
     try {
       const { output, structuredContent } = await callTool(this.#client, this.name, input, context);
-      const mismatch = output.isError ? undefined : await this.#findOutputMismatch(structuredContent);
+      const mismatch = output.isError ? undefined : await this.#findOutputMismatch(structuredContent, context.owner);
       return mismatch === undefined ? output : createFailedOutput(mismatch);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -54,11 +54,14 @@ export class McpTool implements Tool {
   }
 
   /** Returns the reason why structured content does not match the schema that the server lists; undefined if it matches. */
-  async #findOutputMismatch(structuredContent: Json | undefined): Promise<string | undefined> {
+  async #findOutputMismatch(
+    structuredContent: Json | undefined,
+    owner: string | undefined,
+  ): Promise<string | undefined> {
     if (!this.#listedOutputSchema || structuredContent === undefined) return undefined;
     try {
       const check = createSchemaCheck({ schema: this.#listedOutputSchema, mustMatchMetaSchema: false });
-      const [problem] = await check(structuredContent, JSON.stringify(structuredContent).length);
+      const [problem] = await check(structuredContent, JSON.stringify(structuredContent).length, owner);
       if (!problem) return undefined;
       const { instancePath, message = 'is wrong' } = problem;
       return `Structured content does not match the tool's output schema: data${instancePath} ${message}`;

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { FairQueue, QueueFullError } from './fair-queue.ts';
+import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { hashKeySecret } from './hash-key-secret.ts';
 import { findPermittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { RouterError } from '#shared/core/errors.ts';
-import { FairQueue, QueueFullError } from './fair-queue.ts';
+import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { FairQueue } from '../keys/fair-queue.ts';
+import { FairQueue } from '#shared/core/fair-queue.ts';
 import type { PasswordStrengthResult, PasswordStrengthInput } from './password-strength-worker.ts';
 
 /** Maximum milliseconds for one password, including the time to load the dictionaries. */

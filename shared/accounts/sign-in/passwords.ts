@@ -1,6 +1,6 @@
 import { argon2id, hash, verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
-import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
+import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { generateToken } from '../people/secret-token.ts';
 
 /** The bounds of a password's length, in UTF-16 units. The upper bound limits the work for one password. */

@@ -47,6 +47,10 @@ const grantSchema = z.object({
    * content with any of them. Each key is 32 bytes as base64url; dots separate the keys.
    */
   ownerKey: z.string().optional(),
+  /**
+   * Names the request's owner for the turns that a worker gives to owners. The worker cannot tell who the owner is. Present in tool calls.
+   */
+  ownerMark: z.string().optional(),
   /** The MCP account link of the person who calls a tool; absent if the job does not use such a link. */
   connection: mcpAccountLinkSchema.optional(),
   /** See `UnreadLists`. Absent if the worker reads the whole body. */

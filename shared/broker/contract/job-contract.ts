@@ -40,6 +40,8 @@ export interface GrantedJob {
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. Never logged. */
   ownerKey?: string | undefined;
+  /** See `Grant.ownerMark`. */
+  ownerMark?: string | undefined;
   /** See `Grant.connection`. Never logged. */
   connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */

@@ -45,6 +45,8 @@ export interface JobRequest {
   answerId?: string | undefined;
   /** See `Grant.ownerKey`. */
   ownerKey?: string | undefined;
+  /** See `Grant.ownerMark`. */
+  ownerMark?: string | undefined;
   /** See `Grant.connection`. */
   connection?: McpAccountLink | undefined;
   /** See `Grant.unread`. */

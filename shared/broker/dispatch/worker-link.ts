@@ -119,7 +119,8 @@ export class WorkerLink {
   }
 
   #createGrant({ id, request, payload }: Job, { placement, grant, traceContext }: Attempt, v: number): Grant {
-    const { requestId, operation, format, stream, headers, answerId, ownerKey, connection, unread } = request;
+    const { requestId, operation, format, stream, headers, answerId, ownerKey, ownerMark, connection, unread } =
+      request;
     return {
       answer: 'grant',
       v,
@@ -132,6 +133,7 @@ export class WorkerLink {
       headers,
       answerId,
       ownerKey,
+      ownerMark,
       connection,
       unread,
       trace: traceContext,

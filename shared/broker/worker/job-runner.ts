@@ -87,8 +87,20 @@ export class JobRunner {
    * tells it before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, isOffered = false): void {
-    const { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread, reply } =
-      grant;
+    const {
+      requestId,
+      operation,
+      format,
+      stream,
+      model,
+      headers,
+      answerId,
+      ownerKey,
+      ownerMark,
+      connection,
+      unread,
+      reply,
+    } = grant;
     const id = parseGrantToken(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
@@ -106,7 +118,19 @@ export class JobRunner {
     // By the next turn of the event loop, the operating system has the messages that this turn has published.
     const confirmation = isOffered ? setImmediate() : undefined;
     const trace = this.#beginTrace(grant);
-    const request = { requestId, operation, format, stream, model, headers, answerId, ownerKey, connection, unread };
+    const request = {
+      requestId,
+      operation,
+      format,
+      stream,
+      model,
+      headers,
+      answerId,
+      ownerKey,
+      ownerMark,
+      connection,
+      unread,
+    };
     const job = { id: grant.job, trace, ...request, ...splitBody(grant, body) };
     const startedAt = performance.now();
     const logFields = { requestId, traceId: trace?.traceId, model, operation, format, stream };

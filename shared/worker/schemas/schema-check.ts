@@ -1,6 +1,7 @@
 import type { Json } from '#shared/core/json.ts';
 import { compileSchema, type SchemaProblem, type UntrustedSchema } from './compile-schema.ts';
 import { isPlainSchema } from './plain-schema.ts';
+import type { SchemaTask } from './schema-thread.ts';
 import { SchemaThreads } from './schema-threads.ts';
 
 /** Maximum characters of a plain schema that this thread compiles. */
@@ -14,10 +15,11 @@ export class InvalidSchemaError extends Error {
 }
 
 /**
- * Checks a value whose JSON has `length` characters. Returns the mismatches; an empty list means that the value is valid.
+ * Checks a value whose JSON has `length` characters. Returns the mismatches; an empty list means that the value is valid. A check in another
+ * thread waits for the turn of its owner. Checks without an owner have one turn together.
  * @throws InvalidSchemaError if the schema is invalid; CostlySchemaError if the check takes too much CPU time or memory
  */
-export type SchemaCheck = (value: Json, length: number) => SchemaProblem[] | Promise<SchemaProblem[]>;
+export type SchemaCheck = (value: Json, length: number, owner?: string) => SchemaProblem[] | Promise<SchemaProblem[]>;
 
 const threads = new SchemaThreads();
 
@@ -32,10 +34,10 @@ export function createSchemaCheck({ schema, mustMatchMetaSchema }: UntrustedSche
     text.length <= maxSchemaCharacters && isPlainSchema(schema)
       ? compileOrThrow({ schema, mustMatchMetaSchema })
       : undefined;
-  return (value, length) =>
+  return (value, length, owner) =>
     checkHere && text.length * length <= maxProduct
       ? checkHere(value)
-      : checkInThread({ schema: text, mustMatchMetaSchema, value });
+      : checkInThread({ schema: text, mustMatchMetaSchema, value }, owner);
 }
 
 /**
@@ -49,12 +51,8 @@ export async function assertSchema({ schema, mustMatchMetaSchema }: UntrustedSch
     await checkInThread({ schema: text, mustMatchMetaSchema });
 }
 
-async function checkInThread(task: {
-  schema: string;
-  mustMatchMetaSchema: boolean;
-  value?: Json;
-}): Promise<SchemaProblem[]> {
-  const outcome = await threads.run(task);
+async function checkInThread(task: SchemaTask, owner = ''): Promise<SchemaProblem[]> {
+  const outcome = await threads.run(task, owner);
   if ('problems' in outcome) return outcome.problems;
   throw new InvalidSchemaError(outcome.invalid);
 }

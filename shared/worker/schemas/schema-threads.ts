@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '#shared/core/fair-queue.ts';
 import type { SchemaOutcome, SchemaTask } from './schema-thread.ts';
 
 const maxThreads = 2;
@@ -19,29 +20,26 @@ export class CostlySchemaError extends Error {
   override name = 'CostlySchemaError';
 }
 
-/** Threads that check values against untrusted schemas. They are started with the first check, and do not keep the process alive. */
+/**
+ * Threads that check values against untrusted schemas. They are started with the first check, and do not keep the process alive. The owners
+ * of checks have turns.
+ */
 export class SchemaThreads {
   readonly #idleThreads: Worker[] = [];
-  readonly #waitingTasks: (() => void)[] = [];
-  #freeThreads = maxThreads;
+  /** The slots of the worker bound the number of tasks. */
+  readonly #queue = new FairQueue({ concurrency: maxThreads, waitingPerOwner: Infinity, waiting: Infinity });
 
   /**
-   * Waits for a free thread and runs a task in it.
+   * Waits for the owner's turn and runs a task in a thread.
    * @throws CostlySchemaError if the task takes too much CPU time or memory
    */
-  async run(task: SchemaTask): Promise<SchemaOutcome> {
-    if (this.#freeThreads > 0) this.#freeThreads -= 1;
-    else await new Promise<void>((resolve) => void this.#waitingTasks.push(resolve));
-    try {
+  run(task: SchemaTask, owner: string): Promise<SchemaOutcome> {
+    return this.#queue.run(owner, async () => {
       const thread = this.#idleThreads.pop() ?? (await startThread());
       const outcome = await runTask(thread, task);
       this.#idleThreads.push(thread);
       return outcome;
-    } finally {
-      const nextTask = this.#waitingTasks.shift();
-      if (nextTask) nextTask();
-      else this.#freeThreads += 1;
-    }
+    });
   }
 }
 

@@ -10,20 +10,20 @@ interface Settings {
   timeoutMs?: number;
   stream?: boolean;
   signal?: AbortSignal;
-  check?: (bytes: number) => Promise<void> | void;
+  check?: (bytes: number, owner: string | undefined) => Promise<void> | void;
 }
 
 async function runJob(run: Run, settings: Settings = {}): Promise<string> {
   const { timeoutMs = 20_000, stream = false, signal = new AbortController().signal, check } = settings;
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
-    tools: { get: () => tool, findCheck: () => async (_, bytes) => check?.(bytes) },
+    tools: { get: () => tool, findCheck: () => async (_, bytes, owner) => check?.(bytes, owner) },
     linkedServers: { findRun: () => run },
     timeoutMs,
     maxOutputBytes: 200,
   });
   const body = { tool: 'tool', input: { a: 1 } };
-  const job = grantedJob('tool', { operation: 'execute_tool', format: 'tools', stream, body });
+  const job = grantedJob('tool', { operation: 'execute_tool', format: 'tools', ownerMark: 'an owner', stream, body });
   const { write, text } = collectAnswer();
   await handle(job, { addHeaders: () => undefined, write }, signal);
   return text();
@@ -41,10 +41,12 @@ describe('running a tool', () => {
     });
   });
 
-  it('checks the input with the bytes of the call', async () => {
-    const checked: number[] = [];
-    await runJob(() => Promise.resolve(textOutput('')), { check: (bytes) => void checked.push(bytes) });
-    expect(checked).toEqual([31]);
+  it('checks the input with the bytes of the call, and input and output in the turn of its owner', async () => {
+    const checked: unknown[] = [];
+    const check: Settings['check'] = (...args) => void checked.push(...args);
+    const run: Run = async (_, { owner }) => textOutput(String(owner));
+    expect(JSON.parse(await runJob(run, { check }))).toMatchObject({ content: [{ text: 'an owner' }] });
+    expect(checked).toEqual([31, 'an owner']);
   });
 
   it('reports progress to clients that stream only', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FairQueue, QueueFullError } from '#shared/accounts/keys/fair-queue.ts';
+import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 
 const roomy = { concurrency: 1, waitingPerOwner: 100, waiting: 1_000 };
 

@@ -108,6 +108,16 @@ const finishing = (served: ServingComponents, report: object, record: ServingCom
 };
 const call = { tool: 't', body: Buffer.from('{}'), stream: false };
 
+it('a tool call names its owner to the worker by a mark, the same for all keys of the owner', async () => {
+  const marks: string[] = [];
+  const { served } = parts(({ ownerMark = '' }) => marks.push(ownerMark));
+  for (const who of [{ id: 'k', ownerId: 'ada' }, { id: 'other', ownerId: 'ada' }, { ownerId: 'bob' }])
+    await expect(serveTool(served, call, modelSink(), callerOf(identity(who)))).rejects.toThrow('broken');
+  expect(new Set(marks).size).toBe(2);
+  expect(marks[0]).toBe(marks[1]);
+  expect(marks.join()).not.toMatch(/ada|bob/);
+});
+
 it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
   ['the request cannot be dispatched', 'broken', (served) => ask(served)],
   ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { QueueFullError, FairQueue } from '#shared/accounts/keys/fair-queue.ts';
+import { QueueFullError, FairQueue } from '#shared/core/fair-queue.ts';
 import type { NewRegistryVersion } from '#shared/accounts/registry-versions/registry-versions.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { checkInThread } from '#shared/registry/check-in-thread.ts';

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
-import { QueueFullError } from '#shared/accounts/keys/fair-queue.ts';
+import { QueueFullError } from '#shared/core/fair-queue.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';

@@ -34,6 +34,7 @@ const grant = fc.record({
   format: fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/),
   stream: fc.boolean(),
   model: fc.string(),
+  ownerMark: fc.option(fc.string(), { nil: undefined }),
   reply: fc.string(),
   bodyBytes: count,
 });

@@ -2,6 +2,7 @@ import { RequestError } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import {
   openTicketStream,
@@ -11,6 +12,7 @@ import {
   type TestJob,
 } from '../../../helpers/broker/broker-parties.ts';
 import { made } from '../../../helpers/accounts/made.ts';
+import { jobDone } from '../../../helpers/broker/job-done.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -60,6 +62,18 @@ describe.concurrent('a job that is offered', () => {
       expect(job.tickets.count).toBe(0);
     }
     expect(await ticketsAt(ingress)).toBe(before);
+  });
+
+  it("reaches the worker's handler with the mark of its owner", async ({ ingress, addWorker, expect }) => {
+    const marks: (string | undefined)[] = [];
+    const handler: JobHandler = async ({ ownerMark }) => {
+      marks.push(ownerMark);
+      return jobDone;
+    };
+    await addWorker({ handler });
+    await ingress.send({ ownerMark: 'an owner' }).finished;
+    await ingress.send({}).finished;
+    expect(marks).toEqual(['an owner', undefined]);
   });
 
   it('is refused by a worker that another ingress has filled, and waits for its turn', async ({ start, expect }) => {
