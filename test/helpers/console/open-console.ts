@@ -2,6 +2,7 @@ import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject } from 'vitest';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
@@ -31,6 +32,7 @@ export interface OpenConsole extends OpenKeyStore {
   url: string;
   webhooks: Webhooks;
   recordings: Recordings;
+  externals: ExternalAccounts;
   secondFactors: SecondFactorStore;
   /** All log lines of the API. */
   apiLog: string[];
@@ -150,6 +152,7 @@ export async function openConsole({
     apiLog,
     actions: async () => (await open.accounts.audit.list()).entries.map(({ action }) => action),
     announced,
+    externals: oidc.routes.externals,
     verifier,
     browser,
     firstAdmin: async () => enter(`/links/${await open.accounts.links.issueFirstAdmin()}`, 'Ada', 'ada@example.com'),

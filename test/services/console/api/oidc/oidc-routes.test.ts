@@ -1,5 +1,4 @@
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { CookieClient, type Visited } from '../../../../helpers/clients/cookie-client.ts';
@@ -346,17 +345,16 @@ it.each([
 });
 
 it('a sign-in that ends a refusal is announced, also if the reply of the store is lost', async () => {
-  const { begin, led, browser, back, accounts, announced } = await openBegun();
+  const { begin, led, browser, back, accounts, externals, announced } = await openBegun();
   await led(browser, back);
   const { id = '' } = (await accounts.users.findByEmail(grace.email)) ?? {};
-  const store = vi.spyOn(ExternalAccounts.prototype, 'store');
-  onTestFinished(() => store.mockRestore());
   await accounts.users.refuse(id);
   announced.length = 0;
   expect(await led(browser, await begin(browser))).toBe('/usage');
   expect(announced).toEqual([`user:${id}`]);
   await accounts.users.refuse(id);
-  store.mockRejectedValueOnce(new RouterError('store_unavailable', 'The reply is lost.'));
+  const lostReply = new RouterError('store_unavailable', 'The reply is lost.');
+  vi.spyOn(externals, 'store').mockRejectedValueOnce(lostReply);
   expect(await led(browser, await begin(browser))).toBe('/?sign-in=unavailable');
   expect(announced).toEqual([`user:${id}`, `user:${id}`]);
 });
