@@ -158,6 +158,9 @@ function readDelta(delta: JsonObject, callIndex: number): Piece[] {
   }
 }
 
+/** Reasons of an answer that its length ended. */
+const cutReasons = new Set(['max_tokens', 'model_context_window_exceeded']);
+
 function readEnd(event: JsonObject): Piece[] {
   const usage = readObject(event['usage']);
   const counts = {
@@ -167,7 +170,7 @@ function readEnd(event: JsonObject): Piece[] {
   const reason = readText(readObject(event['delta'])['stop_reason']);
   return [
     { kind: 'served', served: counts },
-    ...(reason === '' ? [] : [{ kind: 'end' as const, isCut: reason === 'max_tokens' }]),
+    ...(reason === '' ? [] : [{ kind: 'end' as const, isCut: cutReasons.has(reason) }]),
   ];
 }
 

@@ -55,6 +55,11 @@ describe("the answer of a stream's events", () => {
     expect(answer).toMatchObject({ ...expected, signature: 'sig', isCut: false });
   });
 
+  it.each(['max_tokens', 'model_context_window_exceeded'])('is cut if it ends by %s', (reason) => {
+    const end = { type: 'message_delta', delta: { stop_reason: reason }, usage: { output_tokens: 7 } };
+    expect(answerOf([end], messages.openReader())).toMatchObject({ isCut: true });
+  });
+
   it('is read from the Responses format, which numbers all items together', () => {
     const event = (name: string, place: number, more = {}) => {
       return { type: `response.${name}`, output_index: place, ...more };
