@@ -111,7 +111,7 @@ export const requestPath: readonly PathLayer[] = [
 
 /** The path as numbered lists in Markdown, one for each layer, with links relative to `docs/`. */
 export function renderRequestPath(): string {
-  const ways = { message: ' *(by a message over NATS)*', wiring: ' *(connected by `main.ts` or a list of formats)*' };
+  const ways = { message: ' *(by a message over NATS)*', wiring: ' *(by wiring)*' };
   const layers = requestPath.map(({ title, steps }) => {
     const line = ({ file, job, reachedBy }: PathStep, at: number) =>
       `${at + 1}. [${file}](../${file}): ${job}${reachedBy === undefined ? '' : ways[reachedBy]}`;
