@@ -43,7 +43,7 @@ import { ModelBreakers } from './slots/model-breakers.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, registerRunnerGauges } from './runner-metrics.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { computeRequestBudget } from './request-memory.ts';
+import { computeRequestBudget, RequestBudget } from './request-memory.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -115,7 +115,7 @@ await runService(async (environment, releases) => {
   const metrics = new RunnerMetrics(metricsRegistry);
   const stopping = new AbortController();
   const heavyWork = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
-  const requestBudget = new MemoryBudget(computeRequestBudget(config.MAX_BODY_BYTES, process.constrainedMemory()));
+  const requestBudget = new RequestBudget(computeRequestBudget(config.MAX_BODY_BYTES, process.constrainedMemory()));
   const batchDependencies = {
     batches,
     jobs,

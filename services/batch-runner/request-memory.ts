@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
-import { type MemoryBudget, computeMemoryShare } from '#shared/core/memory-budget.ts';
+import { MemoryBudget, computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /**
  * Computes the most bytes that all requests of a process may have together: four times the largest body, but at most a sixteenth of the
@@ -11,23 +11,64 @@ export function computeRequestBudget(maxBodyBytes: number, memoryBytes: number):
   return Math.min(4 * maxBodyBytes, computeMemoryShare(16, memoryBytes));
 }
 
-/** Reserves the memory of one request and of everything that it refers to. Also begins and ends the heavy work on the request. */
-export class RequestMemory {
-  readonly #requestBudget: MemoryBudget;
-  readonly #heavyTask: HeavyTask;
-  /** Bytes that the caller has reserved for the request, and that `grow` has not used yet. */
-  #reservedBytes: number;
-  #requestBytes = 0;
-  #takenBytes = 0;
+/** The memory of all requests of a process. What requests add while they run is shared among their owners. */
+export class RequestBudget extends MemoryBudget {
+  readonly #max: number;
+  readonly #bytesByOwner = new Map<string, number>();
+
+  /** @param max see `MemoryBudget` */
+  constructor(max: number) {
+    super(max);
+    this.#max = max;
+  }
+
+  /** Counts bytes that a request of an owner has taken, or has given back if the number is negative. */
+  countFor(owner: string, bytes: number): void {
+    const ownerBytes = (this.#bytesByOwner.get(owner) ?? 0) + bytes;
+    if (ownerBytes === 0) this.#bytesByOwner.delete(owner);
+    else this.#bytesByOwner.set(owner, ownerBytes);
+  }
 
   /**
-   * @param requestBudget memory budget of all requests of this process
-   * @param reservedBytes bytes of the budget that the caller has reserved for the request, and releases itself
+   * Takes bytes that a running request adds. If the owner has other requests, as many bytes must stay free as all of them take.
+   * @param requestBytes bytes that the request has taken; any amount fits while there is no other request
+   * @returns false if there is no room
    */
-  constructor(requestBudget: MemoryBudget, heavyTask: HeavyTask, reservedBytes = 0) {
-    this.#requestBudget = requestBudget;
+  takeMore(owner: string, bytes: number, requestBytes: number): boolean {
+    const ownerBytes = this.#bytesByOwner.get(owner) ?? 0;
+    if (ownerBytes > requestBytes && ownerBytes + bytes > this.#max - this.taken - bytes) return false;
+    return this.take(bytes, requestBytes);
+  }
+}
+
+export interface RequestMemoryOptions {
+  /** Memory budget of all requests of this process. */
+  budget: RequestBudget;
+  owner: string;
+  heavyTask: HeavyTask;
+  /** Bytes of the budget that the caller has reserved for the request, and releases itself. */
+  reservedBytes?: number;
+}
+
+/** Reserves the memory of one request and of everything that it refers to. Also begins and ends the heavy work on the request. */
+export class RequestMemory {
+  readonly #budget: RequestBudget;
+  readonly #owner: string;
+  readonly #heavyTask: HeavyTask;
+  readonly #reservedBytes: number;
+  /** Bytes of the reserved ones that `grow` has not used yet. */
+  #unusedBytes: number;
+  #requestBytes = 0;
+  #takenBytes = 0;
+  #isOpen = true;
+
+  constructor({ budget, owner, heavyTask, reservedBytes = 0 }: RequestMemoryOptions) {
+    this.#budget = budget;
+    this.#owner = owner;
     this.#heavyTask = heavyTask;
     this.#reservedBytes = reservedBytes;
+    this.#unusedBytes = reservedBytes;
+    budget.countFor(owner, reservedBytes);
   }
 
   /**
@@ -36,15 +77,22 @@ export class RequestMemory {
    * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
   async grow(bytes: number): Promise<void> {
-    const missingBytes = Math.max(0, bytes - this.#reservedBytes);
-    if (missingBytes > 0 && !this.#requestBudget.take(missingBytes))
-      throw new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
-        retryAfter: 2,
-      });
-    this.#reservedBytes -= bytes - missingBytes;
-    this.#takenBytes += missingBytes;
+    const missingBytes = Math.max(0, bytes - this.#unusedBytes);
+    if (missingBytes > 0 && !this.#budget.take(missingBytes)) throw createNoRoomError();
+    this.#unusedBytes -= bytes - missingBytes;
+    this.#count(missingBytes);
     this.#requestBytes += bytes;
     await this.beginIfLarge();
+  }
+
+  /**
+   * Reserves memory for what the request keeps while it runs, see `ModelSink.hold`.
+   * @throws RouterError `overloaded` if there is not enough memory, or if the owner has its share
+   */
+  hold(bytes: number): void {
+    if (!this.#isOpen) return;
+    if (!this.#budget.takeMore(this.#owner, bytes, this.#reservedBytes + this.#takenBytes)) throw createNoRoomError();
+    this.#count(bytes);
   }
 
   /**
@@ -70,8 +118,21 @@ export class RequestMemory {
   }
 
   release(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.endHeavyWork();
-    this.#requestBudget.release(this.#takenBytes);
-    this.#takenBytes = 0;
+    this.#budget.release(this.#takenBytes);
+    this.#budget.countFor(this.#owner, -this.#takenBytes - this.#reservedBytes);
   }
+
+  #count(bytes: number): void {
+    this.#takenBytes += bytes;
+    this.#budget.countFor(this.#owner, bytes);
+  }
+}
+
+function createNoRoomError(): RouterError {
+  return new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
+    retryAfter: 2,
+  });
 }

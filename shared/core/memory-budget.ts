@@ -18,12 +18,17 @@ export class MemoryBudget {
     this.#max = max;
   }
 
+  get taken(): number {
+    return this.#taken;
+  }
+
   /**
-   * Takes an amount of memory, in bytes. While nothing is taken, any amount fits.
+   * Takes an amount of memory, in bytes. While nobody else has any, any amount fits.
+   * @param ownAmount the amount that the caller has taken already
    * @returns false if there is no room
    */
-  take(amount: number): boolean {
-    if (this.#taken > 0 && this.#taken + amount > this.#max) {
+  take(amount: number, ownAmount = 0): boolean {
+    if (this.#taken > ownAmount && this.#taken + amount > this.#max) {
       this.refusals += 1;
       return false;
     }

@@ -31,6 +31,10 @@ export class ReshapedSink implements ModelSink {
     this.#sink.keepBody?.();
   }
 
+  hold(bytes: number): void {
+    this.#sink.hold?.(bytes);
+  }
+
   keepAlive(): void {
     this.#sink.keepAlive();
   }

@@ -15,7 +15,11 @@ export class AnswerSink implements ModelSink {
   readonly relayedTokens = 0;
   readonly #resolve: (answer: Answer) => void;
 
-  constructor() {
+  readonly hold: (bytes: number) => void;
+
+  /** @param hold see `ModelSink.hold` */
+  constructor(hold: (bytes: number) => void) {
+    this.hold = hold;
     const { promise, resolve } = Promise.withResolvers<Answer>();
     this.answer = promise;
     this.#resolve = resolve;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
@@ -24,7 +24,7 @@ import type { LinePlace } from './line-place.ts';
 import { takeLineSlot } from './take-line-slot.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { HeavyTask } from '../heavy-work.ts';
-import { RequestMemory } from '../request-memory.ts';
+import { RequestMemory, type RequestBudget } from '../request-memory.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface RunLineParts extends PrepareComponents, Omit<ServingComponents, 'record'> {
@@ -34,7 +34,7 @@ export interface RunLineParts extends PrepareComponents, Omit<ServingComponents,
   waitingWork: Pick<WaitingWork, 'setTiers'>;
   storer: AnswerStorer;
   /** Memory budget for running requests and their files. */
-  requestBudget: MemoryBudget;
+  requestBudget: RequestBudget;
   /** Memory budget for large answers. */
   answerBudget: MemoryBudget;
   /**
@@ -159,7 +159,9 @@ async function runOnce(
   resources: TryResources,
   stops: LineStops,
 ): Promise<Answer | undefined> {
-  const requestMemory = new RequestMemory(parts.requestBudget, line.heavyTask, line.reservedBytes);
+  const { heavyTask, reservedBytes, identity } = line;
+  const { requestBudget: budget } = parts;
+  const requestMemory = new RequestMemory({ budget, owner: findStoreOwner(identity), heavyTask, reservedBytes });
   try {
     await requestMemory.grow(line.body.length);
     return await serveOnce(parts, line, resources, stops, requestMemory);
@@ -197,7 +199,7 @@ async function serveOnce(
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     await requestMemory.beginIfLarge();
-    const answerSink = new AnswerSink();
+    const answerSink = new AnswerSink((bytes) => requestMemory.hold(bytes));
     const servingParts = { ...parts, dispatcher, limits, record };
     const running = await serveRequest(servingParts, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();

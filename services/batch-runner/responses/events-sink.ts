@@ -17,6 +17,8 @@ export interface EventsSinkParts {
   backgroundFormat: Pick<BackgroundAnswers, 'findEndOffset'>;
   /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
+  /** See `ModelSink.hold`. */
+  hold: (bytes: number) => void;
 }
 
 /** Receives a streamed answer, and holds back the event that ends it. */
@@ -45,6 +47,10 @@ export class EventsSink implements ModelSink {
 
   data(bytes: Uint8Array): void {
     this.#passOn(this.#parts.answer.relay(bytes));
+  }
+
+  hold(bytes: number): void {
+    this.#parts.hold(bytes);
   }
 
   keepAlive(): void {

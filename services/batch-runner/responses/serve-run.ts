@@ -1,5 +1,5 @@
 import { toRouterError } from '#shared/core/errors.ts';
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -12,12 +12,11 @@ import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { awaitEnd } from '../await-end.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
 import type { HeavyTask } from '../heavy-work.ts';
-import { RequestMemory } from '../request-memory.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { RequestMemory, type RequestBudget } from '../request-memory.ts';
 
 export interface ServeRunParts extends ServingComponents, PrepareComponents {
   /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
-  requestBudget: MemoryBudget;
+  requestBudget: RequestBudget;
 }
 
 export interface ResponseRequest extends RequestOptions {
@@ -60,7 +59,8 @@ export async function serveRun(parts: ServeRunParts, run: ResponseRun, signal: A
   const { requestId, identity, request } = run;
   const { isRecorded } = request;
   const caller: Caller = { requestId, identity, trace: undefined, isRecorded, isGone: () => signal.aborted };
-  const requestMemory = new RequestMemory(parts.requestBudget, run.heavyTask);
+  const { requestBudget: budget } = parts;
+  const requestMemory = new RequestMemory({ budget, owner: findStoreOwner(identity), heavyTask: run.heavyTask });
   try {
     const prepared = await prepareRun(parts, run, caller, requestMemory);
     if (!prepared) return { end: undefined, toStore };
@@ -97,6 +97,7 @@ async function servePrepared(
     answer: format.openStream({ requestId, answerId: id, nextEvent }),
     backgroundFormat,
     write,
+    hold: (bytes) => requestMemory.hold(bytes),
   });
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.

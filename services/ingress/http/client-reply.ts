@@ -87,7 +87,7 @@ export class ClientReply implements ModelSink {
     this.#keepsBody = true;
   }
 
-  /** Adds bytes of the answer to the memory reserved for the request, until the answer begins. */
+  /** Adds bytes of the answer to the memory reserved for the body, until that is released. */
   hold(bytes: number): void {
     this.#memory.grow(bytes);
   }

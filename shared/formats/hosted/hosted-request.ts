@@ -80,6 +80,8 @@ export interface HostedAnswer {
    * @throws RouterError `upstream_failed` if the piece cannot be read
    */
   relay: (piece: Uint8Array) => string;
+  /** Approximate bytes that the answer keeps of the current turn, until the answer ends. */
+  readonly turnBytes: number;
   /** Ends the model's turn and returns the calls to run. */
   endTurn: () => readonly HostedCall[];
   /**

@@ -6,6 +6,7 @@ import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { RunningRequest } from '../run-job.ts';
 import type { ModelSink } from '../serve-model.ts';
+import { LoopMemory } from './loop-memory.ts';
 import { TurnSink } from './turn-sink.ts';
 
 export interface HostedLoopParts {
@@ -25,7 +26,7 @@ export interface HostedLoopParts {
   runCall: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
 
-/** Maximum bytes of all turns of one answer. The answer is kept in memory until it ends. */
+/** Maximum bytes of the events of all turns of one answer. */
 const maxBytes = 64 * 1024 * 1024;
 
 interface Turn {
@@ -35,6 +36,7 @@ interface Turn {
 
 interface LoopParts extends HostedLoopParts {
   relay: HostedAnswer['relay'];
+  memory: LoopMemory;
 }
 
 /**
@@ -63,10 +65,11 @@ export class HostedLoop implements RunningRequest {
   /**
    * Begins the answer.
    * @returns undefined if the caller has left
-   * @throws RouterError of `askModel` for the first turn, so that a refusal decides the status of the answer
+   * @throws RouterError of `askModel` or of `ModelSink.hold` for the first turn, so that a refusal decides the status of the answer
    */
   static async begin(loopParts: HostedLoopParts): Promise<HostedLoop | undefined> {
-    const parts = { ...loopParts, relay: limitRelay(loopParts.answer) };
+    const memory = new LoopMemory((bytes) => loopParts.sink.hold?.(bytes));
+    const parts = { ...loopParts, relay: limitRelay(loopParts.answer, memory), memory };
     if (parts.answer.approvedCalls.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
@@ -141,7 +144,7 @@ export class HostedLoop implements RunningRequest {
 
   /** Runs the calls of a turn at the same time, and writes their outcomes in order. */
   async #runCalls(calls: readonly HostedCall[]): Promise<void> {
-    const { answer, sink, stream } = this.#parts;
+    const { answer, sink, stream, memory } = this.#parts;
     const outcomes = calls.map((call) => this.#runCall(call));
     // A call may fail while the loop awaits another call. Its unhandled rejection would end the process.
     for (const outcome of outcomes) outcome.catch(() => undefined);
@@ -149,6 +152,7 @@ export class HostedLoop implements RunningRequest {
       const outcome = await outcomes[at];
       if (!outcome || this.#isStopped) continue;
       const events = answer.answerCall(call, outcome);
+      memory.holdEvents(events);
       if (stream && events !== '') sink.data(Buffer.from(events));
     }
   }
@@ -164,33 +168,40 @@ export class HostedLoop implements RunningRequest {
     this.#uses.set(hosted, uses + 1);
     this.#totalUses += 1;
     this.#hadEffects ||= hosted.kind === 'mcp';
-    const { stream, sink } = this.#parts;
-    return this.#parts.runCall(call, this.#stopped.signal, () => {
+    const { stream, sink, memory } = this.#parts;
+    const outcome = await this.#parts.runCall(call, this.#stopped.signal, () => {
       if (stream && !this.#isStopped) sink.keepAlive();
     });
+    // The outcome of a call that ends first waits for those of the calls before it. After the end of the answer, nothing is kept.
+    if (!this.#isStopped) memory.holdOutcome(outcome);
+    return outcome;
   }
 }
 
 /**
  * Returns the answer's `relay` with a limit on the bytes of all turns together. The returned function throws RouterError `upstream_failed`
- * if the turns are too large.
+ * if the turns are too large, or the error of `LoopMemory`.
  */
-function limitRelay(answer: HostedAnswer): HostedAnswer['relay'] {
+function limitRelay(answer: HostedAnswer, memory: LoopMemory): HostedAnswer['relay'] {
   let bytes = 0;
   return (piece) => {
     bytes += piece.length;
     if (bytes > maxBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
-    return answer.relay(piece);
+    const events = answer.relay(piece);
+    memory.holdTurn(answer.turnBytes);
+    return events;
   };
 }
 
 async function requestTurn(
-  { answer, sink, stream, relay, createCounter, askModel }: LoopParts,
+  { answer, sink, stream, relay, memory, createCounter, askModel }: LoopParts,
   isLast: boolean,
   previous: Placement | undefined,
   isFirst: boolean,
 ): Promise<Turn | undefined> {
   const turn = new TurnSink({ sink, stream, isFirst, relay, counter: createCounter() });
-  const running = await askModel(answer.writeNextRequest(isLast), turn, previous);
+  const body = answer.writeNextRequest(isLast);
+  memory.holdBody(body.length);
+  const running = await askModel(body, turn, previous);
   return running && { running, sink: turn };
 }

@@ -68,6 +68,10 @@ export class StoringSink implements ModelSink {
     this.#sink.keepBody?.();
   }
 
+  hold(bytes: number): void {
+    this.#sink.hold?.(bytes);
+  }
+
   moved(job: ServedJob): void {
     this.#sink.moved?.(job);
   }

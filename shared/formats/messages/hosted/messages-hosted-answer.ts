@@ -81,6 +81,10 @@ export class MessagesHostedAnswer implements HostedAnswer {
       .join('');
   }
 
+  get turnBytes(): number {
+    return this.#turn.keptBytes;
+  }
+
   endTurn(): readonly HostedCall[] {
     const turn = this.#turn;
     if (this.#turnCount === 0) this.#message = turn.message ?? {};

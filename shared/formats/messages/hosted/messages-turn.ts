@@ -28,6 +28,9 @@ interface OpenBlock {
   json: string;
 }
 
+/** Bytes of memory of a piece of a text besides its characters. V8 joins the pieces only when the text is read. */
+const pieceBytes = 64;
+
 /**
  * One turn of the model in an answer with hosted tools. Converts the turn's events for the client and collects the turn's blocks and calls.
  * Calls of hosted tools become `server_tool_use` blocks. Every block gets its index in the whole answer.
@@ -43,6 +46,8 @@ export class MessagesTurn {
   message: JsonObject | undefined;
   /** The last `message_delta` event. */
   delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
+  /** Bytes of the message and the blocks. */
+  keptBytes = 0;
   readonly #firstIndex: number;
   readonly #searchResults: readonly SearchResult[];
   readonly #isHosted: (name: string) => boolean;
@@ -70,11 +75,14 @@ export class MessagesTurn {
   /** Reads an event and returns the text that the client gets for it. */
   relayEvent(event: JsonObject): string {
     switch (event['type']) {
-      case 'message_start':
+      case 'message_start': {
         this.message = isJsonObject(event['message']) ? event['message'] : {};
         this.#usage = overlayUsage(this.#usage, this.message['usage']);
+        const opening = writeEvent(event);
+        this.keptBytes += opening.length;
         // Only the first turn begins the client's answer.
-        return this.#firstIndex === 0 ? writeEvent(event) : '';
+        return this.#firstIndex === 0 ? opening : '';
+      }
       case 'content_block_start':
         return this.#startBlock(event);
       case 'content_block_delta':
@@ -105,7 +113,9 @@ export class MessagesTurn {
     this.blocks.push(block);
     this.clientBlocks.push(clientBlock);
     this.#openBlocks.set(readIndex(event), { index, block, clientBlock, json: '' });
-    return writeEvent({ ...event, index, content_block: clientBlock });
+    const written = writeEvent({ ...event, index, content_block: clientBlock });
+    this.keptBytes += written.length;
+    return written;
   }
 
   #addDelta(event: JsonObject): string {
@@ -114,12 +124,18 @@ export class MessagesTurn {
     const delta = isJsonObject(event['delta']) ? event['delta'] : {};
     for (const field of ['text', 'thinking', 'signature'] as const) {
       const addition = delta[field];
-      if (typeof addition === 'string') block[field] = `${toTextOrEmpty(block[field])}${addition}`;
+      if (typeof addition !== 'string') continue;
+      block[field] = `${toTextOrEmpty(block[field])}${addition}`;
+      this.keptBytes += pieceBytes + addition.length;
     }
-    openBlock.json += toTextOrEmpty(delta['partial_json']);
-    if (delta['citation'] !== undefined)
-      block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
-    return writeEvent({ ...event, index: openBlock.index });
+    const json = toTextOrEmpty(delta['partial_json']);
+    openBlock.json += json;
+    if (json !== '') this.keptBytes += pieceBytes + json.length;
+    const written = writeEvent({ ...event, index: openBlock.index });
+    if (delta['citation'] === undefined) return written;
+    block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
+    this.keptBytes += written.length;
+    return written;
   }
 
   #stopBlock(event: JsonObject): string {

@@ -37,6 +37,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #eventReader = new EventObjects();
   #turn: ResponsesTurn | undefined;
   #turnCount = 0;
+  /** The id and the time of the first turn. */
   #createdResponse: JsonObject = {};
   #lastResponse: JsonObject = {};
   #usage: JsonObject | undefined;
@@ -90,6 +91,10 @@ export class ResponsesHostedAnswer implements HostedAnswer {
       .read(piece)
       .map((event) => this.#turn?.relayEvent(event) ?? '')
       .join('');
+  }
+
+  get turnBytes(): number {
+    return this.#turn?.keptBytes ?? 0;
   }
 
   endTurn(): readonly HostedCall[] {
@@ -170,7 +175,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   /** Writes the first events of the answer; '' in later turns. */
   #writeOpening(response: JsonObject): string {
     if (this.#turnCount > 0) return '';
-    this.#createdResponse = response;
+    this.#createdResponse = { id: response['id'], created_at: response['created_at'] };
     const shownResponse = { ...response, ...readRepeatedFields(this.#request) };
     const opening = ['response.created', 'response.in_progress'].map((type) =>
       this.#events.write(type, { response: shownResponse }),

@@ -40,8 +40,10 @@ export class ResponsesTurn {
   readonly calls: OpenCall[] = [];
   /** Whether the client must answer a call of its own tool, or an approval request. */
   hasClientRequests = false;
-  /** The response object of the last event. */
+  /** The response object of the last event, without the items of its output. */
   response: JsonObject = {};
+  /** Bytes of the items and of the response object. */
+  keptBytes = 0;
   readonly #parts: TurnOptions;
   /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
@@ -63,7 +65,7 @@ export class ResponsesTurn {
         return '';
       case 'response.completed':
       case 'response.incomplete':
-        this.response = toObjectOrEmpty(event['response']);
+        this.#endResponse(toObjectOrEmpty(event['response']));
         return '';
       case 'response.failed':
         throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
@@ -76,13 +78,21 @@ export class ResponsesTurn {
         return this.#relay({ ...event, part: addCitations(event['part'] ?? null, this.#parts.searchResults) });
       case 'response.output_item.added':
         return this.#addItem(event);
-      case 'response.output_item.done':
-        return this.#endItem(event);
+      case 'response.output_item.done': {
+        const events = this.#endItem(event);
+        this.keptBytes += events.length;
+        return events;
+      }
       default:
         if (typeof type !== 'string')
           throw new RouterError('upstream_failed', 'The answer has an event without a type.');
         return this.#relay(event);
     }
+  }
+
+  #endResponse({ output: _, ...response }: JsonObject): void {
+    this.response = response;
+    this.keptBytes += JSON.stringify(response).length;
   }
 
   #relay(event: JsonObject): string {

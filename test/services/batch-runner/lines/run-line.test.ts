@@ -3,13 +3,13 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { RefusedLines } from '#services/batch-runner/lines/refused-lines.ts';
 import { runLine, type LineRequest, type RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { RequestBudget } from '#services/batch-runner/request-memory.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 
 it('an internal error in a line is logged with its place, and hidden from the client', async () => {
   const lines = new PassThrough();
   const log = pino(lines);
-  const parts = { refusedLines: new RefusedLines(), requestBudget: new MemoryBudget(1_000), maxTries: 1, log };
+  const parts = { refusedLines: new RefusedLines(), requestBudget: new RequestBudget(1_000), maxTries: 1, log };
   const read = (): never => {
     throw new TypeError('there is no such method');
   };

@@ -7,8 +7,9 @@ function openSink() {
   const { background: backgroundFormat } = responsesFormat;
   if (!backgroundFormat) throw new Error('the format has no responses in the background');
   const written: string[] = [];
+  const hold = (): void => undefined;
   const answer = responsesFormat.openStream({ requestId: 'r', answerId: 'resp_1', nextEvent: 2 });
-  const sink = new EventsSink({ answer, backgroundFormat, write: (events) => void written.push(events) });
+  const sink = new EventsSink({ answer, backgroundFormat, write: (events) => void written.push(events), hold });
   return { sink, written };
 }
 

@@ -3,6 +3,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
+import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 import { HostedLoop, type HostedLoopParts } from '#shared/serving/hosted/hosted-loop.ts';
 import { TurnSink } from '#shared/serving/hosted/turn-sink.ts';
 
@@ -23,6 +25,7 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
     isComplete: false,
     writeNextRequest: () => Buffer.from('{}'),
     relay: () => '',
+    turnBytes: 0,
     endTurn: () => calls,
     namesAddress: () => true,
     answerCall: () => '',
@@ -38,16 +41,24 @@ interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'runCall'>> {
   maxUses?: number;
   /** Serves one turn of the model, counted from 1. Default: ends it with its calls. */
   serve?: (turn: Parameters<HostedLoopParts['askModel']>[1], number: number) => void;
+  /** Default: there is room for everything. */
+  hold?: (bytes: number) => void;
 }
 
 /** Runs the answer with a model that makes the same calls in every turn. Counts turns and calls, and collects the client's events. */
-async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.alloc(0)), ...rest }: Run) {
+async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.alloc(0)), hold, ...rest }: Run) {
   const turns: boolean[] = [];
   const failures: RouterError[] = [];
   let [calls, asked] = [0, 0];
   const loop = await HostedLoop.begin({
-    answer: { ...answer, writeNextRequest: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
-    sink: modelSink({ fail: (error) => void failures.push(error) }),
+    answer: {
+      ...answer,
+      writeNextRequest: (isLast: boolean) => {
+        turns.push(isLast);
+        return answer.writeNextRequest(isLast);
+      },
+    },
+    sink: modelSink({ fail: (error) => void failures.push(error), ...(hold && { hold }) }),
     stream: true,
     createCounter: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
@@ -112,6 +123,56 @@ it('the hosted tools of an answer fail an answer whose turns together are too la
   });
   expect(asked).toBe(3);
   expect(failures.map(({ message }) => message)).toEqual(['The answer is too large.']);
+});
+
+it('what an answer with hosted tools keeps is reserved: the largest body, its turns, the outcomes and their events', async () => {
+  let [bytes, bodies] = [0, 0];
+  const answer: HostedAnswer = {
+    ...answerWith([callOf('a')]),
+    writeNextRequest: () => Buffer.alloc((bodies += 1) * 1_000),
+    turnBytes: 70,
+    answerCall: () => 'x'.repeat(5),
+  };
+  const { asked, failures } = await run({
+    answer,
+    maxUses: 2,
+    runCall: () => Promise.resolve({ kind: 'output', text: 'y'.repeat(300), isError: false }),
+    hold: (more) => void (bytes += more),
+  });
+  expect([asked, failures]).toEqual([3, []]);
+  expect(bytes).toBe(3_000 + 3 * 70 + 2 * 300 + 2 * 5);
+});
+
+it.each([
+  ['a body', { bodyBytes: 600, maxTurns: 1 }],
+  ['an outcome', { textBytes: 600, maxTurns: 1 }],
+  ['a turn', { turnBytes: 300, maxTurns: 4 }],
+])('hosted tools that find no memory for %s end the answer with an error', async (_, sizes) => {
+  const { bodyBytes = 0, textBytes = 0, turnBytes = 0, maxTurns } = { ...sizes };
+  const memory = new HeldBodies(1_000, 10);
+  const request = memory.admit({ id: 'key', limits: [] });
+  request.grow(500);
+  const signals: AbortSignal[] = [];
+  const { asked, failures } = await run({
+    answer: { ...answerWith([callOf('a')]), turnBytes, writeNextRequest: () => Buffer.alloc(bodyBytes) },
+    serve: (turn) => {
+      try {
+        turn.end(Buffer.alloc(1));
+      } catch (error) {
+        turn.fail(error instanceof RouterError ? error : new RouterError('internal', 'x'));
+      }
+    },
+    runCall: (_call, signal) => {
+      signals.push(signal);
+      return Promise.resolve({ kind: 'output', text: 'y'.repeat(textBytes), isError: false });
+    },
+    hold: (bytes) => request.grow(bytes),
+  }).catch((error: unknown) => ({ asked: 0, failures: [error] }));
+  expect(failures).toEqual([errorWith('overloaded')]);
+  expect(asked).toBeLessThanOrEqual(maxTurns);
+  for (const { aborted } of signals) expect(aborted).toBe(true);
+  request.release();
+  expect(memory.bytes).toBe(0);
 });
 
 it('the hosted tools of an answer fail the answer if several calls throw, and stop the others', async () => {

@@ -4,6 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 import type { StorableAnswer } from '#shared/formats/stored-answers.ts';
+import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
 import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { createStoringSink, StoringSink } from '#shared/serving/stored/storing-sink.ts';
@@ -190,4 +191,14 @@ it('an answer that fails while it is held gives its bytes back', async () => {
   next.end();
   await until(() => next.sent.at(-1) === '(end)');
   expect([stored, storer.queueBudget.taken]).toEqual([['resp_2'], 0]);
+});
+
+it('the memory of what an answer keeps is reserved by the sink that sends it', () => {
+  const held: number[] = [];
+  const inner = modelSink({ hold: (bytes) => void held.push(bytes) });
+  const toStore = { input: [], previous: undefined };
+  const storer = new AnswerStorer({ store: () => Promise.resolve('kept') }, silentLog);
+  createStoringSink(inner, callerOf(), { format: storedResponses, stream: true, toStore, storer }).hold?.(7);
+  new ReshapedSink(inner, (answer) => answer).hold(8);
+  expect(held).toEqual([7, 8]);
 });

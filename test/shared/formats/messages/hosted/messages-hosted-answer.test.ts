@@ -40,6 +40,15 @@ const call = (id: string, json: string): Block => [
 ];
 
 describe('an answer with hosted tools in the messages format', () => {
+  it('counts the texts that it keeps of a turn', () => {
+    const delta = { type: 'text_delta', text: 'x'.repeat(1_000) };
+    const answer = openWith(turn([[textBlock(''), ...Array.from({ length: 10 }, () => delta)]], 'end_turn'));
+    expect(answer.turnBytes).toBeGreaterThan(10_000);
+    expect(answer.turnBytes).toBeLessThan(12_000);
+    const calling = openWith(turn([call('c1', `{"query":"${'x'.repeat(10_000)}"}`)], 'tool_use'));
+    expect(calling.turnBytes).toBeGreaterThan(10_000);
+  });
+
   it('gives the model a function and then its results', () => {
     const answer = open({ tool_choice: { type: 'any', disable_parallel_tool_use: true } });
     const first = bodyOf(answer.writeNextRequest(false));

@@ -56,6 +56,21 @@ describe('an answer with hosted tools in the Responses format', () => {
     });
   });
 
+  it('counts the items that it keeps of a turn, and not their deltas', () => {
+    const answer = open();
+    answer.writeNextRequest(false);
+    const delta = { type: 'response.output_text.delta', output_index: 0, delta: 'x' };
+    answer.relay(written(Array.from({ length: 10_000 }, () => delta)));
+    expect(answer.turnBytes).toBe(0);
+    const text = 'x'.repeat(10_000);
+    answer.relay(turn([{ id: 'msg_1', type: 'message', content: [{ type: 'output_text', text }] }]));
+    expect(answer.turnBytes).toBeGreaterThan(10_000);
+    expect(answer.turnBytes).toBeLessThan(11_000);
+    answer.endTurn();
+    answer.writeNextRequest(false);
+    expect(answer.turnBytes).toBe(0);
+  });
+
   it('requests from each turn at most the remaining output tokens', () => {
     const answer = open({ max_output_tokens: 100 });
     expect(bodyOf(answer.writeNextRequest(false))['max_output_tokens']).toBe(100);

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import type { HeavyTask } from '#services/batch-runner/heavy-work.ts';
+import { RequestBudget, RequestMemory } from '#services/batch-runner/request-memory.ts';
+import { errorWith } from '../../helpers/error-with.ts';
+
+const heavyTask: HeavyTask = { begin: () => Promise.resolve(undefined), end: () => undefined };
+const overloaded = errorWith('overloaded');
+
+/** Opens the memory of requests in a process that has 1,000 bytes for them. */
+function openBudget() {
+  const budget = new RequestBudget(1_000);
+  return {
+    budget,
+    open: (owner: string, reservedBytes = 0) => new RequestMemory({ budget, owner, heavyTask, reservedBytes }),
+  };
+}
+
+it('what the requests of an owner keep while they run takes half of what others leave', async () => {
+  const { budget, open } = openBudget();
+  const [first, second, other] = [open('ada'), open('ada'), open('bob')];
+  await first.grow(100);
+  first.hold(300);
+  await second.grow(50);
+  second.hold(50);
+  expect(() => second.hold(1)).toThrow(overloaded);
+  other.hold(500);
+  expect(() => other.hold(1)).toThrow(overloaded);
+  for (const request of [first, second, other]) request.release();
+  expect(budget.taken).toBe(0);
+  const next = open('ada');
+  next.hold(1_000);
+  next.release();
+});
+
+it('a request that is alone keeps any amount while it runs, also if its caller has reserved a part', async () => {
+  const { budget, open } = openBudget();
+  budget.take(900);
+  const line = open('ada', 900);
+  await line.grow(900);
+  line.hold(500);
+  line.hold(500);
+  expect(() => open('bob').hold(1)).toThrow(overloaded);
+  line.release();
+  expect(budget.taken).toBe(900);
+});
+
+it('a request that has ended keeps nothing', () => {
+  const { budget, open } = openBudget();
+  const request = open('ada');
+  request.hold(10);
+  request.release();
+  request.hold(10);
+  request.release();
+  expect(budget.taken).toBe(0);
+});
