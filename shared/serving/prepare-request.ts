@@ -64,10 +64,15 @@ export async function prepareRequest(
   if (!client.store && !client.files) return answerId === request.answerId ? request : { ...request, answerId };
   const owner = findStoreOwner(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();
-  const resolved = await resolveStored(answers, format, operation, client, owner, request.answerId);
+  let reservedBytes = 0;
+  const reserve = async (bytes: number): Promise<void> => {
+    await account.grow(bytes);
+    reservedBytes += bytes;
+  };
+  const resolved = await resolveStored(answers, format, operation, client, owner, reserve, request.answerId);
   const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
   if (caller.isGone()) return undefined;
-  if (addedBytes > 0) await account.grow(addedBytes);
+  if (addedBytes > reservedBytes) await account.grow(addedBytes - reservedBytes);
   const inlining = { format, operation, owner, onBytes: (bytes: number) => account.grow(bytes) };
   const inlined = resolvedRequest.files ? await inlineFiles(inputFiles, resolvedRequest, inlining) : resolvedRequest;
   if (caller.isGone()) return undefined;

@@ -23,7 +23,7 @@ it('finds items of 9,000 stored responses at once', async () => {
     await Promise.all(kept);
   }
   const names = numbers.map((at) => `msg_${at}`);
-  const items = await store.readItems('ada', names);
+  const items = await store.readItems('ada', names, () => undefined);
   if (typeof items !== 'object' || !('found' in items)) throw new Error('no items are found');
   expect(items.found.get('msg_8999')).toEqual({ id: 'msg_8999', at: 8999 });
   expect(items.found.size).toBe(responses);

@@ -40,10 +40,10 @@ export async function answerInBackground(
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   answers.assertIntact();
-  const { identity, requestId, isRecorded } = getRequestContext(response);
+  const { identity, requestId, isRecorded, memory } = getRequestContext(response);
   const owner = findStoreOwner(identity);
   // The run resolves the references of the request again. Resolving them here refuses a missing reference early.
-  await resolveStored(answers, format, 'generate', client, owner);
+  await resolveStored(answers, format, 'generate', client, owner, (bytes) => memory.grow(bytes));
   findLanes(parts, { parameters, operation: 'generate', format: format.name }, identity, sentFor);
   const id = createAnswerId(format);
   const queued = background.queuedAnswer(id);

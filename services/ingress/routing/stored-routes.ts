@@ -12,11 +12,13 @@ import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-
 import { type BackgroundParts, streamBackground } from '../background/stream-background.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
+import type { HeldBodies } from '../http/held-bodies.ts';
 import { getRequestContext } from '../http/request-context.ts';
 
 export interface StoredRoutesParts {
   answers: AnswerStore;
   background: BackgroundParts;
+  heldBodies: HeldBodies;
   log: Pick<Logger, 'debug'>;
 }
 
@@ -71,7 +73,7 @@ export function addStoredRoutes(
   router.get(`${answerPath}/input_items`, async (request, response) => {
     const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
-    response.json(stored.listItems(await readInput(format, parts, reference), request.query));
+    response.json(stored.listItems(await readInput(format, parts, reference, response), request.query));
   });
   router.all(`${answerPath}/input_items`, refuseMethod('GET', 'HEAD'));
   const handleCancel = handleKeyed('unread', async (request, response) => {
@@ -135,16 +137,23 @@ async function readInput(
   format: StoringFormat,
   parts: StoredRoutesParts,
   reference: AnswerReference,
+  response: Response,
 ): Promise<JsonObject[]> {
-  const { answers, background } = parts;
+  const { answers, background, heldBodies } = parts;
   const { id, owner } = reference;
   const stored = await answers.responses.find(owner, id);
   if (stored) return stored.input;
   const record = await background.responses.find(owner, id);
-  const body = record && (await background.responses.readRequest(record))?.['body'];
+  if (!record) return (await findStored(answers, reference)).input;
+  const memory = getRequestContext(response).reserveBody(heldBodies);
+  memory.grow(record.requestBytes);
+  const body = (await background.responses.readRequest(record))?.['body'];
   if (typeof body !== 'string') return (await findStored(answers, reference)).input;
-  const request = format.read(Buffer.from(body), 'generate');
-  const { toStore } = await resolveStored(answers, format, 'generate', request, owner, id);
+  const { store, ...request } = format.read(Buffer.from(body), 'generate');
+  // The history is not part of the input.
+  const ownRequest = { ...request, store: store && { ...store, previous: undefined } };
+  const reserve = (bytes: number): void => memory.grow(bytes);
+  const { toStore } = await resolveStored(answers, format, 'generate', ownRequest, owner, reserve, id);
   return format.stored.toStoredInput(toStore?.input ?? []);
 }
 

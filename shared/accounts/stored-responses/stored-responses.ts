@@ -31,6 +31,9 @@ const itemBytes = 256;
 /** The length of a sealed text, divided by the length of its content. Base64 has four characters for three bytes. */
 const sealedFactor = 4 / 3;
 
+/** Bytes of sealed responses that a request may read before it reserves memory for them. Most conversations have less. */
+const unreservedBytes = 256 * 1024;
+
 /** Characters of items after which other work of the event loop may run. Writing that many characters takes about a millisecond. */
 const pieceLength = 256 * 1024;
 
@@ -67,6 +70,12 @@ export interface StorableResponse {
 }
 
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
+
+/**
+ * Reserves memory for bytes of stored responses that are about to be read.
+ * @throws RouterError, which ends the read
+ */
+export type ReserveBytes = (bytes: number) => void | Promise<void>;
 
 /** The result of a search: what was found, an id that is not stored, or `too long` if a request may not use that much. */
 export type SearchResult<T> = { found: T } | { missing: string } | 'too long';
@@ -136,10 +145,13 @@ export class StoredResponses {
     return content === null ? undefined : this.#open(this.#keys.storeSealer(owner), content, `stored response ${id}`);
   }
 
-  /** Returns a response and the responses that it continues, oldest first. */
-  async readHistory(owner: string, id: string): Promise<SearchResult<StoredResponse[]>> {
+  /**
+   * Returns a response and the responses that it continues, oldest first.
+   * @param reserve called if the responses are large
+   */
+  async readHistory(owner: string, id: string, reserve: ReserveBytes): Promise<SearchResult<StoredResponse[]>> {
     if (!isId(id)) return { missing: id };
-    const reply = await this.#run(readChain, owner, { id, maxLinks });
+    const reply = await this.#run(readChain, owner, { id, maxLinks }, reserve);
     if (reply.outcome !== 'found') return toFailure(reply);
     const sealer = this.#keys.storeSealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content, `stored response ${id}, or one before it`));
@@ -148,12 +160,19 @@ export class StoredResponses {
     return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
   }
 
-  /** Returns stored items, of inputs or outputs, by their ids. */
-  async readItems(owner: string, ids: readonly string[]): Promise<SearchResult<Map<string, JsonObject>>> {
+  /**
+   * Returns stored items, of inputs or outputs, by their ids.
+   * @param reserve called if the responses that contain the items are large
+   */
+  async readItems(
+    owner: string,
+    ids: readonly string[],
+    reserve: ReserveBytes,
+  ): Promise<SearchResult<Map<string, JsonObject>>> {
     if (ids.length > maxItems) return 'too long';
     const invalidId = ids.find((id) => !isId(id));
     if (invalidId !== undefined) return { missing: invalidId };
-    const reply = await this.#run(findItems, owner, { items: ids });
+    const reply = await this.#run(findItems, owner, { items: ids }, reserve);
     if (reply.outcome !== 'found') return toFailure(reply);
     const [positions = '', ...contents] = reply.rest;
     const sealer = this.#keys.storeSealer(owner);
@@ -186,13 +205,32 @@ export class StoredResponses {
     return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
   }
 
-  async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {
+  /** Reads responses whose content is returned only once memory is reserved for it. */
+  async #run(
+    script: RedisScript,
+    owner: string,
+    scriptArgs: object,
+    reserve: ReserveBytes,
+  ): Promise<{ outcome: unknown; rest: string[] }> {
     const maxBytes = Math.ceil(this.#bounds.historyBytes * sealedFactor);
-    const reply = await this.#ownerQueue.run(owner, () =>
-      script.run(this.#redis, { args: { prefix: this.#prefix, owner, maxBytes, ...args } }),
-    );
-    const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
-    return { outcome, rest };
+    let [reservedBytes, readableBytes] = [0, unreservedBytes];
+    const read = async (): Promise<{ outcome: unknown; rest: string[] }> => {
+      const args = { prefix: this.#prefix, owner, maxBytes, reservedBytes: readableBytes, ...scriptArgs };
+      const reply = await script.run(this.#redis, { args });
+      const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
+      return { outcome, rest };
+    };
+    return this.#ownerQueue.run(owner, async () => {
+      let reply = await read();
+      // The responses that contain an item may be others by the time of the next read.
+      while (reply.outcome === 'large') {
+        readableBytes = Number(reply.rest[0]);
+        await reserve(Math.floor((readableBytes - reservedBytes) / sealedFactor));
+        reservedBytes = readableBytes;
+        reply = await read();
+      }
+      return reply;
+    });
   }
 
   /** @param name name of the response in a report that it cannot be unsealed */

@@ -41,31 +41,30 @@ export async function inlineFiles(
   store.assertIntact();
   const contents = new Map<string, InputFile>();
   let bytesLeft = maxBytes - request.withDefaults({}).length;
+  const count = async (bytes: number, param?: string): Promise<void> => {
+    if (bytes > bytesLeft) throw createTooLargeError(param);
+    await onBytes(bytes);
+    bytesLeft -= bytes;
+  };
   for (const { id, param } of namedInputs) {
     const knownFile = contents.get(id);
     if (knownFile) {
-      bytesLeft = await countBytes(bytesLeft, knownFile.content.length, onBytes);
+      await count(knownFile.content.length);
       continue;
     }
     const file = await files.find(owner, parseFileId(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
-    // The length of the file as base64. The length of a text may differ.
-    const expectedBytes = Math.ceil((file.bytes * 4) / 3);
-    bytesLeft = await countBytes(bytesLeft, expectedBytes, onBytes);
-    contents.set(id, await readInput(files, file, { param, bytesLeft: bytesLeft + expectedBytes }));
+    // The length of the file as base64. Escapes can make a text longer.
+    const countedBytes = Math.ceil((file.bytes * 4) / 3);
+    await count(countedBytes);
+    const onMore = (bytes: number): Promise<void> => count(bytes, param);
+    contents.set(id, await readInput(files, file, { param, countedBytes, onMore }));
   }
   const body = request.files.inline(contents);
   if (body.length > maxBytes) throw createTooLargeError();
   return format.read(body, operation);
 }
 
-/** @returns the bytes that are left */
-async function countBytes(bytesLeft: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
-  if (bytes > bytesLeft) throw createTooLargeError();
-  await onBytes(bytes);
-  return bytesLeft - bytes;
-}
-
-function createTooLargeError(): RouterError {
-  return new RouterError('body_too_large', 'The request is too large with the files that it names.');
+function createTooLargeError(param?: string): RouterError {
+  return new RouterError('body_too_large', 'The request is too large with the files that it names.', { param });
 }

@@ -21,13 +21,14 @@ const pieceBytes = 192 * 1024;
 
 /**
  * Reads a file as the input of a request.
- * @param place the path of the file's id in the request, and the bytes that are left for the file
- * @throws RouterError `invalid_request` for a file that no model can read, `body_too_large`, or an error of `Files.read`
+ * @param options the path of the file's id in the request, the bytes that are counted for the file, and a listener that is called and
+ * awaited before more bytes than these are kept
+ * @throws RouterError `invalid_request` for a file that no model can read, or an error of `onMore` or `Files.read`
  */
 export async function readInput(
   files: Pick<Files, 'read'>,
   file: FileRecord,
-  { param, bytesLeft }: { param: string; bytesLeft: number },
+  { param, countedBytes, onMore }: { param: string; countedBytes: number; onMore: (bytes: number) => Promise<void> },
 ): Promise<InputFile> {
   const { name, mimeType } = file;
   const kind = findKind(mimeType);
@@ -39,13 +40,14 @@ export async function readInput(
     );
   const encode = kind === 'text' ? createTextEscaper() : encodeBase64;
   const content: Buffer[] = [];
-  let bytes = 0;
+  let bytesLeft = countedBytes;
   for await (const piece of splitIntoChunks(await files.read(file), pieceBytes)) {
     const encoded = encode(piece);
-    bytes += encoded.length;
-    // Escapes can make a text longer than expected.
-    if (kind === 'text' && bytes > bytesLeft)
-      throw new RouterError('body_too_large', 'The request is too large with the files that it names.', { param });
+    bytesLeft -= encoded.length;
+    if (kind === 'text' && bytesLeft < 0) {
+      await onMore(-bytesLeft);
+      bytesLeft = 0;
+    }
     content.push(encoded);
   }
   return { name, mimeType, kind, content: Buffer.concat(content) };

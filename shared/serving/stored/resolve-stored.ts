@@ -1,4 +1,5 @@
 import type {
+  ReserveBytes,
   SearchResult,
   StoredResponse,
   StoredResponses,
@@ -43,6 +44,7 @@ const noItems: ReadonlyMap<string, JsonObject> = new Map();
 /**
  * Replaces a request's references to stored answers and items with the stored content.
  * @param owner the owner of the answers that the request may refer to
+ * @param reserve called before large answers are read
  * @param seed see `StoreRequest.input`
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` if responses are not stored,
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or an error of the format's `read`
@@ -53,6 +55,7 @@ export async function resolveStored(
   operation: ClientRoute['operation'],
   request: ClientRequest,
   owner: string,
+  reserve: ReserveBytes,
   seed?: string,
 ): Promise<ResolvedRequest> {
   const { store: storeRequest } = request;
@@ -61,9 +64,9 @@ export async function resolveStored(
   if (!storesAnswers) refuseStoredContent(storeRequest);
   const hasReferences = refersToStoredAnswers(request);
   if (hasReferences) assertIntact();
-  const items = references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references));
+  const items = references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references, reserve));
   const history =
-    previous === undefined ? [] : requireHistory(await responses.readHistory(owner, previous), format.stored);
+    previous === undefined ? [] : requireHistory(await responses.readHistory(owner, previous, reserve), format.stored);
   const isStored = storesAnswers && operation === 'generate' && storeRequest.store !== false;
   const fields = format.stored.storeField(isStored);
   if (!hasReferences && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };

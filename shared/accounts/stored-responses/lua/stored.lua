@@ -33,6 +33,11 @@ local function readContent(owner, id)
   return redis.call('GET', nameOf('response', owner, id)) or nil
 end
 
+-- Returns the bytes of the sealed content of a response; 0 if the response is unknown or has expired.
+local function readLength(owner, id)
+  return redis.call('STRLEN', nameOf('response', owner, id))
+end
+
 -- Maximum of responses that are stored as the holders of an item: the newest responses that contain it. Once these responses are removed,
 -- the item is unknown, even if an older response contains it.
 local maxHolders = 16

@@ -16,6 +16,8 @@ import { until } from '../../../helpers/until.ts';
 const roomy = { keepMs: 60_000, ownerBytes: 1_000_000, totalBytes: 10_000_000, historyBytes: 1_000_000 };
 const secrets: readonly Buffer[] = [randomBytes(32)];
 
+const noBound = (): void => undefined;
+
 const open = useKeyStore();
 
 function openStore(bounds: Partial<StoredResponsesBounds> = {}, of = secrets, { redis, prefix } = open) {
@@ -54,12 +56,12 @@ it('stored responses are found and removed only by their owner', async () => {
   expect(await store.store('ada', response('resp_1'))).toBe('kept');
   expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
   for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
-  expect(await store.readHistory('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
-  expect(await store.readItems('bob', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+  expect(await store.readHistory('bob', 'resp_1', noBound)).toEqual({ missing: 'resp_1' });
+  expect(await store.readItems('bob', ['out_resp_1'], noBound)).toEqual({ missing: 'out_resp_1' });
   expect(await store.delete('bob', 'resp_1')).toBe(false);
   expect([await store.delete('ada', 'resp_1'), await store.delete('ada', 'resp_1')]).toEqual([true, false]);
   expect(await store.find('ada', 'resp_1')).toBeUndefined();
-  expect(await store.readItems('ada', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+  expect(await store.readItems('ada', ['out_resp_1'], noBound)).toEqual({ missing: 'out_resp_1' });
 });
 
 it('stored responses have no plain text in Redis, and leave nothing there when they are removed', async () => {
@@ -77,7 +79,7 @@ it('stored responses cannot be opened with another secret, which is reported wit
   await openStore().store('ada', response('resp_1'));
   const other = openStore({}, [randomBytes(32)]);
   expect(await other.find('ada', 'resp_1')).toBeUndefined();
-  expect(await other.readHistory('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
+  expect(await other.readHistory('ada', 'resp_1', noBound)).toEqual({ missing: 'resp_1' });
   const reason = 'it is sealed with a secret that is not set';
   expect(open.unreadable).toEqual([
     `stored response resp_1: ${reason}`,
@@ -137,17 +139,44 @@ it('the history of a response is what the response continues, oldest first, and 
   await store.store('ada', response('resp_3', { previous: 'resp_2' }));
   await until(async () => (await store.find('ada', 'resp_other')) === undefined);
   const found = ['resp_1', 'resp_2', 'resp_3'].map((id) => ({ id }));
-  expect(await store.readHistory('ada', 'resp_3')).toMatchObject({ found });
+  expect(await store.readHistory('ada', 'resp_3', noBound)).toMatchObject({ found });
 });
 
 it('the history of a response is missing when one of its responses was removed, and refused when it is too long', async () => {
   const store = openStore({ historyBytes: 900 });
   await store.store('ada', response('resp_1', { bytes: 400 }));
   await store.store('ada', response('resp_2', { previous: 'resp_1', bytes: 400 }));
-  expect(await store.readHistory('ada', 'resp_1')).toMatchObject({ found: [{ id: 'resp_1' }] });
-  expect(await store.readHistory('ada', 'resp_2')).toBe('too long');
+  expect(await store.readHistory('ada', 'resp_1', noBound)).toMatchObject({ found: [{ id: 'resp_1' }] });
+  expect(await store.readHistory('ada', 'resp_2', noBound)).toBe('too long');
   await store.delete('ada', 'resp_1');
-  expect(await store.readHistory('ada', 'resp_2')).toEqual({ missing: 'resp_1' });
+  expect(await store.readHistory('ada', 'resp_2', noBound)).toEqual({ missing: 'resp_1' });
+});
+
+it('large responses are read only once memory is reserved for them, small ones at once', async () => {
+  const store = openStore();
+  for (const [id, previous] of [['resp_1'], ['resp_2', 'resp_1']] as const)
+    await store.store('ada', response(id, { bytes: 200_000, ...(previous && { previous }) }));
+  await store.store('ada', response('resp_small'));
+  const replies: unknown[][] = [];
+  const run = open.redis.evalsha.bind(open.redis);
+  vi.spyOn(open.redis, 'evalsha').mockImplementation(async (...args) => {
+    const reply = (await run(...args)) as unknown[];
+    replies.push(reply);
+    return reply;
+  });
+  const refuse = (): never => {
+    throw new Error('no room');
+  };
+  await expect(store.readHistory('ada', 'resp_2', refuse)).rejects.toThrow('no room');
+  await expect(store.readItems('ada', ['in_resp_1', 'in_resp_2'], refuse)).rejects.toThrow('no room');
+  for (const reply of replies) expect(JSON.stringify(reply).length).toBeLessThan(100);
+  const reserved: number[] = [];
+  const reserve = (bytes: number): void => void reserved.push(bytes);
+  expect(await store.readHistory('ada', 'resp_2', reserve)).toHaveProperty('found.length', 2);
+  expect(await store.readItems('ada', ['in_resp_1', 'in_resp_2'], reserve)).toHaveProperty('found.size', 2);
+  for (const bytes of reserved) expect(bytes > 400_000 && bytes < 402_000).toBe(true);
+  expect(reserved).toHaveLength(2);
+  expect(await store.readHistory('ada', 'resp_small', refuse)).toHaveProperty('found.length', 1);
 });
 
 it('histories of one owner are read one after the other, so that Redis goes on answering others', async () => {
@@ -162,7 +191,7 @@ it('histories of one owner are read one after the other, so that Redis goes on a
     running -= 1;
     return reply;
   });
-  const found = await Promise.all(Array.from({ length: 20 }, () => store.readHistory('ada', 'resp_2')));
+  const found = await Promise.all(Array.from({ length: 20 }, () => store.readHistory('ada', 'resp_2', noBound)));
   const whole = [response('resp_1'), response('resp_2', { previous: 'resp_1' })];
   for (const each of found) expect(each).toEqual({ found: whole });
   expect(most).toBe(1);
@@ -189,22 +218,22 @@ it('stored items are found by their ids, those of inputs too, also after a newer
   await store.store('ada', response('resp_1'));
   const newer = response('resp_2');
   await store.store('ada', { ...newer, input: [...newer.input, { id: 'out_resp_1', type: 'message', newer: true }] });
-  const both = await store.readItems('ada', ['out_resp_1', 'in_resp_1', 'in_resp_2']);
+  const both = await store.readItems('ada', ['out_resp_1', 'in_resp_1', 'in_resp_2'], noBound);
   const found = typeof both === 'object' && 'found' in both ? Object.fromEntries(both.found) : {};
   const user = { role: 'user' };
   expect(found).toMatchObject({ out_resp_1: { newer: true }, in_resp_1: user, in_resp_2: user });
   // The removal of an older response leaves what a newer one has too.
   await store.delete('ada', 'resp_1');
-  expect(await store.readItems('ada', ['out_resp_1'])).toHaveProperty('found');
-  expect(await store.readItems('ada', ['out_resp_1', 'in_resp_1'])).toEqual({ missing: 'in_resp_1' });
-  expect(await store.readItems('ada', ['no such id'])).toEqual({ missing: 'no such id' });
+  expect(await store.readItems('ada', ['out_resp_1'], noBound)).toHaveProperty('found');
+  expect(await store.readItems('ada', ['out_resp_1', 'in_resp_1'], noBound)).toEqual({ missing: 'in_resp_1' });
+  expect(await store.readItems('ada', ['no such id'], noBound)).toEqual({ missing: 'no such id' });
 });
 
 it('stored items are found by an older response once the newer ones are gone, removed or expired', async () => {
   const store = openStore();
   const shared = (id: string): StoredResponse => ({ ...response(id), input: [{ id: 'msg_shared', said: id }] });
   const said = async (): Promise<unknown> => {
-    const items = await store.readItems('ada', ['msg_shared']);
+    const items = await store.readItems('ada', ['msg_shared'], noBound);
     return typeof items === 'object' && 'found' in items ? items.found.get('msg_shared')?.['said'] : items;
   };
   for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.store('ada', shared(id));
@@ -287,7 +316,7 @@ describe('the room of stored responses', () => {
     expect(await store.store('ada', many(10_001))).toBe('too large');
     expect(await store.store('ada', many(9_000))).toBe('kept');
     const ids = Array.from({ length: 10_001 }, (_, at) => `msg_${at}`);
-    expect(await store.readItems('ada', ids)).toBe('too long');
+    expect(await store.readItems('ada', ids, noBound)).toBe('too long');
   });
 
   it('is counted anew where somebody has removed names by hand', async () => {

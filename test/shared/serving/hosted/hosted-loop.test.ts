@@ -144,13 +144,13 @@ it('what an answer with hosted tools keeps is reserved: the largest body, its tu
 });
 
 it.each([
-  ['a body', { bodyBytes: 600, maxTurns: 1 }],
-  ['an outcome', { textBytes: 600, maxTurns: 1 }],
-  ['a turn', { turnBytes: 300, maxTurns: 4 }],
+  ['a body', { bodyBytes: 600, textBytes: 0, turnBytes: 0, maxTurns: 1 }],
+  ['an outcome', { bodyBytes: 0, textBytes: 600, turnBytes: 0, maxTurns: 1 }],
+  ['a turn', { bodyBytes: 0, textBytes: 0, turnBytes: 300, maxTurns: 4 }],
 ])('hosted tools that find no memory for %s end the answer with an error', async (_, sizes) => {
-  const { bodyBytes = 0, textBytes = 0, turnBytes = 0, maxTurns } = { ...sizes };
+  const { bodyBytes, textBytes, turnBytes, maxTurns } = sizes;
   const memory = new HeldBodies(1_000, 10);
-  const request = memory.admit({ id: 'key', limits: [] });
+  const request = memory.admit({ id: 'key', ownerId: undefined, limits: [] });
   request.grow(500);
   const signals: AbortSignal[] = [];
   const { asked, failures } = await run({
