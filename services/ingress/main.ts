@@ -56,6 +56,7 @@ import { registerWorkerMetrics } from './metrics/worker-metrics.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { BoundedResponse } from './http/unread/bounded-response.ts';
 import { computeDefaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
+import { computeMaxWaitingConnections, createPeerCheck, WaitingConnections } from './http/waiting-connections.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
 import { LinkedTools } from '#shared/serving/connected/linked-tools.ts';
@@ -385,7 +386,16 @@ await runService(async (environment, releases) => {
     pages: webConsole.pages,
   });
 
-  const server = createClientServer(app, { log, openRequests, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
+  const server = createClientServer(app, {
+    log,
+    openRequests,
+    countRefusal,
+    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    waitingConnections: new WaitingConnections(
+      computeMaxWaitingConnections(process.constrainedMemory()),
+      createPeerCheck(config.TRUSTED_PROXIES),
+    ),
+  });
   await serving.workersAnnounced;
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', () =>

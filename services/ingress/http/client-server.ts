@@ -7,6 +7,7 @@ import { createBrokenRequestListener } from './answer-broken-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
+import type { WaitingConnections } from './waiting-connections.ts';
 
 /** Milliseconds within which the headers of a request must arrive. */
 const headersTimeoutMs = 20_000;
@@ -31,16 +32,17 @@ export interface ClientServerParts {
   openRequests: OpenRequests;
   countRefusal: CountRefusal;
   bodyTimeoutMs: number;
+  waitingConnections: WaitingConnections;
 }
 
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: RequestListener,
-  { log, openRequests, countRefusal, bodyTimeoutMs }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
-  const serve = serveInTurn(app, answerBroken);
+  const serve = serveInTurn(waitingConnections.wrap(app), answerBroken);
   const server = createServer(
     {
       keepAliveTimeout: keepAliveTimeoutMs,
@@ -58,6 +60,7 @@ export function createClientServer(
   );
   // One more than a request may have, so that `serveInTurn` sees that there are too many.
   server.maxHeadersCount = maxHeaders + 1;
+  server.on('connection', waitingConnections.open);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     acceptBodyWhenRead(request, response);
     serve(request, response);

@@ -10,7 +10,7 @@ import { callRedis, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
-import { toAddressGroup } from '../sign-in/sign-in-guard.ts';
+import { toAddressGroup } from '../sign-in/address-groups.ts';
 import { acceptedMs } from './access-tokens.ts';
 import { programIdleMs, maxProgramsPerUser } from './program-store.ts';
 

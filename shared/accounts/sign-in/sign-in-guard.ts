@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { toAddressGroup } from './address-groups.ts';
 
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
@@ -104,24 +104,4 @@ export class SignInGuard {
       { name: this.#names.signIns(`from:${from}`), maxTries: maxFromAddress },
     ];
   }
-}
-
-/**
- * Returns the part of an IP address that counts as one client. That is all of an IPv4 address, and the first 64 bits of an IPv6 address,
- * because a subscriber has at least the other 64 bits to choose from (RFC 6177).
- */
-export function toAddressGroup(address: string): string {
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
-  if (mapped !== undefined) return mapped;
-  const [unscoped = ''] = address.split('%');
-  if (!isIPv6(unscoped)) return address;
-  const [head = '', tail = ''] = unscoped.toLowerCase().split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0');
-  const groups = [...front, ...(unscoped.includes('::') ? zeros : []), ...back];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
 }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { ProgramStore } from '#shared/accounts/programs/program-store.ts';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
-import { toAddressGroup } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { toAddressGroup } from '#shared/accounts/sign-in/address-groups.ts';
 import { newAdministrator, newEmail } from '../../helpers/console/new-administrator.ts';
 import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createClientServer } from '#services/ingress/http/client-server.ts';
+import { WaitingConnections } from '#services/ingress/http/waiting-connections.ts';
 import { OpenRequests } from '#services/ingress/http/open-requests.ts';
 import { openRaw } from '../../../helpers/clients/raw-http.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
@@ -23,6 +24,7 @@ async function connectToServer() {
     openRequests: open,
     countRefusal,
     bodyTimeoutMs: 60_000,
+    waitingConnections: new WaitingConnections(100, () => true),
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

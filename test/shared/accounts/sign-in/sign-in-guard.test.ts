@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toAddressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 
@@ -107,18 +107,4 @@ describe('SignInGuard', () => {
     for (const name of names) expect(await open.redis.pttl(name)).toBeGreaterThan(0);
     expect(names.join()).not.toContain('example.com');
   });
-});
-
-it.each([
-  ['192.0.2.7', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:0db8:0000:0000:1::', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['', ''],
-])('toAddressGroup of %s is %s', (address, group) => {
-  expect(toAddressGroup(address)).toBe(group);
 });
