@@ -68,8 +68,13 @@ async function startBalancer(trustedProxy: string, changes: readonly (readonly [
 }
 
 /** What the answer to bytes is; empty where the connection is reset. @param meanwhile called when the bytes are sent */
-function answerTo(port: number, bytes: string, meanwhile?: (socket: Socket) => void): Promise<string> {
-  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+function answerTo(
+  port: number,
+  bytes: string,
+  meanwhile?: (socket: Socket) => void,
+  localAddress = '127.0.0.1',
+): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   let text = '';
   socket.on('data', (piece: string) => (text += piece)).on('error', () => undefined);
@@ -113,17 +118,29 @@ describe('the load balancer of Compose', { tags: ['haproxy'] }, () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  it('takes a bounded number of connections from one address', async () => {
-    const { port } = await startBalancer('192.0.2.1', [['gt 2000', 'gt 20']]);
+  it('gives the connections of an address half of what others leave, and refuses the last of them in JSON', async () => {
+    const { port } = await startBalancer('192.0.2.1', [
+      ['gt 8000', 'gt 40'],
+      ['gt 7500', 'gt 34'],
+    ]);
     const held: Socket[] = [];
     onTestFinished(() => held.forEach((socket) => socket.destroy()));
-    // Other connections, as those that the tests' own requests have kept, may end meanwhile: then there is room for some more.
-    await until(async () => {
-      for (let n = 0; n < 30; n += 1) held.push(connect(port, '127.0.0.1').on('error', () => undefined));
-      return (await answerTo(port, 'GET / HTTP/1.0\r\n\r\n')) === '';
-    });
+    const hold = (localAddress: string, count: number): void => {
+      for (let n = 0; n < count; n += 1)
+        held.push(connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined));
+    };
+    const askFrom = (address: string) => answerTo(port, 'GET / HTTP/1.0\r\n\r\n', undefined, address);
+    hold('127.0.0.2', 17);
+    await until(async () => (await askFrom('127.0.0.2')).includes('"too_many_connections"'));
+    expect(await askFrom('127.0.0.2')).toMatch(/^HTTP\/1.1 429 [^]*content-type: application\/json/i);
+    hold('127.0.0.2', 30);
+    await until(async () => (await askFrom('127.0.0.2')) === '');
+    expect(await askFrom('127.0.0.3')).toContain(' 200 ');
+    hold('127.0.0.3', 30);
+    await until(async () => (await askFrom('127.0.0.3')) === '');
+    expect(await askFrom('127.0.0.4')).toContain(' 200 ');
     for (const socket of held) socket.destroy();
-    await until(async () => (await answerTo(port, 'GET / HTTP/1.0\r\n\r\n')).includes(' 200 '));
+    await until(async () => (await askFrom('127.0.0.2')).includes(' 200 '));
   });
 });
 
