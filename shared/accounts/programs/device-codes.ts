@@ -10,7 +10,7 @@ import { callRedis, readHash } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
-import { toAddressGroup } from '../sign-in/address-groups.ts';
+import { toAddressGroup, toSiteNetwork } from '../sign-in/address-groups.ts';
 import { acceptedMs } from './access-tokens.ts';
 import { programIdleMs, maxProgramsPerUser } from './program-store.ts';
 
@@ -83,7 +83,7 @@ export class DeviceCodes {
 
   /**
    * Begins a sign-in.
-   * @throws RouterError `rate_limit_exceeded` when too many sign-ins wait, in total or from this address
+   * @throws RouterError `rate_limit_exceeded` when too many sign-ins wait, in total, from this address or from its site
    */
   async begin({
     client,
@@ -94,8 +94,17 @@ export class DeviceCodes {
     const deviceHash = hashToken(deviceCode);
     const now = Date.now();
     const clientHash = clientId === undefined ? undefined : hashToken(clientId);
-    const from = toAddressGroup(address);
-    const signIn = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
+    const [from, site] = [toAddressGroup(address), toSiteNetwork(address)];
+    const signIn = {
+      client,
+      clientHash,
+      address,
+      from,
+      site,
+      createdAt: now,
+      state: 'pending',
+      intervalMs: devicePollMs,
+    };
     const fields = toStoredFields(signIn);
     for (let attempt = 0; attempt < maxCodeTries; attempt++) {
       const userCode = generateUserCode();
@@ -104,6 +113,7 @@ export class DeviceCodes {
         this.#names.userCode(userCode),
         this.#names.devicesWaiting,
         this.#names.devicesWaitingFrom(from),
+        this.#names.devicesWaitingFrom(site),
       ];
       const args = { deviceHash, now, liveMs: deviceLifeMs, maxWaiting, maxPerAddress, fields };
       const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];

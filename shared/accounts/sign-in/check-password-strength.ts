@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '#shared/core/fair-queue.ts';
+import { toSiteNetwork } from './address-groups.ts';
 import type { PasswordStrengthResult, PasswordStrengthInput } from './password-strength-worker.ts';
 
 /** Maximum milliseconds for one password, including the time to load the dictionaries. */
@@ -22,7 +23,7 @@ export function checkPasswordStrength(
   password: string,
   personTexts: readonly string[],
 ): Promise<string | undefined> {
-  return checkQueue.run(address, async () => {
+  return checkQueue.run(toSiteNetwork(address), async () => {
     const workerData: PasswordStrengthInput = { password, personTexts };
     const worker = new Worker(new URL('password-strength-worker.ts', import.meta.url), { workerData });
     try {

@@ -1,6 +1,7 @@
 import { argon2id, hash, verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
+import { toSiteNetwork } from './address-groups.ts';
 import { generateToken } from '../people/secret-token.ts';
 
 /** The bounds of a password's length, in UTF-16 units. The upper bound limits the work for one password. */
@@ -8,7 +9,7 @@ export const passwordLength = { min: 10, max: 200 };
 
 const queueLimits = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
 
-/** Hashes and checks passwords, two at a time. Clients are served in rotation. */
+/** Hashes and checks passwords, two at a time. Addresses are served in rotation; those of a site of IPv6 count as one. */
 export class Passwords {
   readonly #queue = new FairQueue(queueLimits);
   #dummyHash: Promise<string> | undefined;
@@ -37,7 +38,7 @@ export class Passwords {
 
   async #run<T>(address: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#queue.run(address, work);
+      return await this.#queue.run(toSiteNetwork(address), work);
     } catch (error) {
       if (!(error instanceof QueueFullError)) throw error;
       throw new RouterError('overloaded', 'Too many people are signing in. Please try again soon.', {

@@ -15,13 +15,13 @@ if not deviceHash then
 end
 redis.call('DEL', code)
 local device = args.devicePrefix .. deviceHash
-local state, from = unpack(redis.call('HMGET', device, 'state', 'from'))
+local state, from, site = unpack(redis.call('HMGET', device, 'state', 'from', 'site'))
 if state ~= 'pending' then
   return 0
 end
 redis.call('ZREM', waiting, deviceHash)
-if from then
-  redis.call('ZREM', args.waitingFromPrefix .. from, deviceHash)
+for _, network in ipairs({ from or '', site or '' }) do
+  redis.call('ZREM', args.waitingFromPrefix .. network, deviceHash)
 end
 for name, value in pairs(args.fields) do
   redis.call('HSET', device, name, value)

@@ -90,7 +90,8 @@ export class ResponsesTurn {
     }
   }
 
-  #endResponse({ output: _, ...response }: JsonObject): void {
+  #endResponse(wholeResponse: JsonObject): void {
+    const { output: _, ...response } = wholeResponse;
     this.response = response;
     this.keptBytes += JSON.stringify(response).length;
   }

@@ -80,7 +80,7 @@ it('a server ends connections with incomplete heads, and none that is being answ
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => server.close().closeAllConnections());
   const open = () => openRaw(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const asking = await open();
   asking.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
