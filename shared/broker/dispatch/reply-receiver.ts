@@ -101,7 +101,7 @@ export class ReplyReceiver {
   #onUnwantedFrame({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
     const { broker, checks } = this.#dependencies;
     if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)
-      checks.onAnswer(grant, decodeErrorFacts(data));
+      checks.onAnswer(grant, () => decodeErrorFacts(data));
     // The broker lets a worker name any reply subject. So only an inbox for keep-alives that ends with this grant gets the answer.
     const isAliveInbox =
       reply !== undefined &&

@@ -3,7 +3,6 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { readTicketClass } from '../../contract/ack.ts';
 import { decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
 import { isOwnInbox } from '../../contract/subjects.ts';
-import { parseWorkerAddress } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
 import type { Quarantine } from '../deaths/quarantine.ts';
 import type { Job } from '../job.ts';
@@ -37,11 +36,12 @@ export class Claims {
   }
 
   /** Handles a claim. The claim's subject names the worker, and the answer goes only to an inbox of that worker. */
-  onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
+  onClaim(message: Msg): void {
     const { broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
-    const claim = decodeClaim(data);
-    const address = parseWorkerAddress(subject);
-    if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
+    const { reply: replyTo = '' } = message;
+    const address = workers.messages.admit(message);
+    const claim = address && decodeClaim(message.data);
+    if (!claim || !isOwnInbox(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
     // Also undefined for a process that has just replaced the announced one. If it got a job under the old announcement, the job would
     // count as lost together with the old process.
@@ -50,6 +50,7 @@ export class Claims {
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     const choice = worker && this.#chooseJob(job, verdict, worker, claim);
     if (choice) {
+      workers.messages.recordGrant(address);
       choice.job.tickets.withdraw(worker.pool, choice.job === job);
       choice.job.tickets.withdrawAll();
       const attempt = new Attempt(worker, choice.placement, false);

@@ -87,8 +87,10 @@ export class DeathChecks {
     setImmediate(checkNow);
   }
 
-  onAnswer(grant: string, { startedAt }: ErrorFacts): void {
+  /** @param readFacts reads the answer. It is called only if the check is under way, because anybody can send answers of any size */
+  onAnswer(grant: string, readFacts: () => ErrorFacts): void {
     const check = this.#checks.get(grant);
+    const startedAt = check && readFacts().startedAt;
     if (check && startedAt !== undefined) this.#decide(grant, startedAt !== check.death.worker.announcement.startedAt);
   }
 

@@ -3,7 +3,7 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { decodePull } from '../../contract/pull.ts';
 import { decodeAck, isTicketAckSubject, ackPayloads, type AckKind } from '../../contract/ack.ts';
 import { formatConsumerName, isOwnInbox } from '../../contract/subjects.ts';
-import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
+import type { WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /**
@@ -21,16 +21,16 @@ const maxPullsWithHeartbeats = 200;
  */
 export class JetStreamProxy {
   readonly #broker: Broker;
-  readonly #workers: Pick<LiveWorkers, 'findByAddress'>;
+  readonly #workers: Pick<LiveWorkers, 'findByAddress' | 'messages'>;
   readonly #stop: () => void;
 
-  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'findByAddress'>) {
+  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'findByAddress' | 'messages'>) {
     this.#broker = broker;
     this.#workers = workers;
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(subjects.allPulls(ingress), (message) => this.#onPull(message)),
-      broker.subscribe(subjects.allAcks(ingress), ({ subject, data }) => this.#onAck(subject, data)),
+      broker.subscribe(subjects.allAcks(ingress), (message) => this.#onAck(message)),
     ];
     this.#stop = () => {
       for (const subscription of subscriptions) subscription.unsubscribe();
@@ -53,15 +53,14 @@ export class JetStreamProxy {
    * Passes a pull on to JetStream. Confirms a waiting pull to the worker. The confirmation has a payload if the server will send heartbeats
    * for the pull.
    */
-  #onPull({ subject, data, reply = '' }: Msg): void {
+  #onPull(message: Msg): void {
     const { subjects } = this.#broker;
-    const worker = parseWorkerAddress(subject);
-    const pull = decodePull(data);
-    if (!worker || !pull || !isOwnInbox(subjects, worker, reply)) return;
+    const { reply = '' } = message;
+    const worker = this.#workers.messages.admit(message);
+    const pull = worker && decodePull(message.data);
+    if (!pull || !isOwnInbox(subjects, worker, reply)) return;
     const { batch, expiresMs } = pull;
-    const hasHeartbeats =
-      Math.random() * (this.#workers.findByAddress(worker)?.pool.workers.size ?? 1) < maxPullsWithHeartbeats;
-    const heartbeatMs = hasHeartbeats ? pull.heartbeatMs : undefined;
+    const heartbeatMs = pull.heartbeatMs !== undefined && this.#getsHeartbeats(worker) ? pull.heartbeatMs : undefined;
     const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
     const options =
       expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
@@ -70,9 +69,14 @@ export class JetStreamProxy {
     if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
   }
 
-  #onAck(subject: string, payload: Uint8Array): void {
-    const worker = parseWorkerAddress(subject);
-    const ack = decodeAck(payload);
-    if (worker && ack) this.ack(worker, ack.ticket, ack.as);
+  #getsHeartbeats(worker: WorkerAddress): boolean {
+    const poolSize = this.#workers.findByAddress(worker)?.pool.workers.size ?? 1;
+    return Math.random() * poolSize < maxPullsWithHeartbeats && this.#workers.messages.mayHaveHeartbeats(worker);
+  }
+
+  #onAck(message: Msg): void {
+    const worker = this.#workers.messages.admit(message);
+    const ack = worker && decodeAck(message.data);
+    if (ack) this.ack(worker, ack.ticket, ack.as);
   }
 }

@@ -4,7 +4,7 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { ensurePoolConsumers, idleLaneMs } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { isOwnInbox } from '../../contract/subjects.ts';
-import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
+import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { CredentialRates, computeBudgetKey } from '../workers/credential-rates.ts';
 
@@ -76,8 +76,9 @@ export class LaneMaker {
    * Makes the requested lanes and answers. Does not answer if the worker's announcement has not arrived yet, or the lanes cannot be made;
    * the worker then requests them again.
    */
-  #onRequest({ subject, data, reply = '' }: Msg): void {
-    const address = parseWorkerAddress(subject);
+  #onRequest(message: Msg): void {
+    const { data, reply = '' } = message;
+    const address = this.#workers.messages.admit(message);
     const worker = address && this.#workers.findByAddress(address);
     const pool = Buffer.from(data).toString();
     if (worker?.pool.pool !== pool || !isOwnInbox(this.#broker.subjects, address, reply)) return;

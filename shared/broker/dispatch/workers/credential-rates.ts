@@ -3,8 +3,8 @@ import { openCredentialName, formatWorkerId, type WorkerAddress } from '../../co
 /** Minimum milliseconds between two log lines about a budget that is used up. */
 const reportMs = 60_000;
 
-/** If there are more budgets than this, budgets without recent use are dropped. */
-const sweepAbove = 1_000;
+/** If there are more budgets than this, and twice as many as after the last time, budgets without recent use are dropped. */
+const minSweepAbove = 1_000;
 
 /** The amounts that the workers of one credential may use together. */
 export interface CredentialRateSettings {
@@ -38,6 +38,7 @@ export function computeBudgetKey(address: WorkerAddress): string {
 export class CredentialRates {
   readonly #settings: CredentialRateSettings;
   readonly #rates = new Map<string, Rate>();
+  #sweepAbove = minSweepAbove;
 
   constructor(settings: CredentialRateSettings) {
     this.#settings = settings;
@@ -50,16 +51,16 @@ export class CredentialRates {
   use(address: WorkerAddress, amount: number, now = performance.now()): 'allowed' | 'late' | 'report' {
     const { burst, minCost } = this.#settings;
     const key = computeBudgetKey(address);
-    const rate = this.#rates.get(key) ?? { available: burst, measuredAt: now, reportedAt: -Infinity };
-    const available = this.#computeAvailable(rate, now);
+    const rate = this.#rates.get(key) ?? this.#add(key, { available: burst, measuredAt: now, reportedAt: -Infinity });
+    rate.available = this.#computeAvailable(rate, now);
+    rate.measuredAt = now;
     const cost = Math.max(minCost, amount);
-    if (available >= cost) {
-      this.#rates.set(key, { ...rate, available: available - cost, measuredAt: now });
-      if (this.#rates.size > sweepAbove) this.#sweep(now);
+    if (rate.available >= cost) {
+      rate.available -= cost;
       return 'allowed';
     }
     if (now - rate.reportedAt < reportMs) return 'late';
-    this.#rates.set(key, { available, measuredAt: now, reportedAt: now });
+    rate.reportedAt = now;
     return 'report';
   }
 
@@ -69,11 +70,15 @@ export class CredentialRates {
     if (rate) rate.available += amount;
   }
 
-  /** Drops budgets that are full again, because they equal new budgets. */
-  #sweep(now: number): void {
-    for (const [key, rate] of this.#rates) {
-      if (this.#computeAvailable(rate, now) >= this.#settings.burst) this.#rates.delete(key);
+  /** Adds a budget. If there are many, first drops the budgets that are full again, because they equal new budgets. */
+  #add(key: string, rate: Rate): Rate {
+    if (this.#rates.size >= this.#sweepAbove) {
+      for (const [name, other] of this.#rates)
+        if (this.#computeAvailable(other, rate.measuredAt) >= this.#settings.burst) this.#rates.delete(name);
+      this.#sweepAbove = Math.max(minSweepAbove, 2 * this.#rates.size);
     }
+    this.#rates.set(key, rate);
+    return rate;
   }
 
   #computeAvailable({ available, measuredAt }: Rate, now: number): number {

@@ -11,7 +11,7 @@ import {
   encodeAnnounceRequest,
   type ShortHeartbeat,
 } from '../../contract/heartbeats.ts';
-import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
+import { formatWorkerId, parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
 import { lossTexts, servesName, type Loss } from './live-pool.ts';
@@ -20,6 +20,7 @@ import { CredentialModelRules, type CredentialEntries } from './credential-model
 import { CredentialUsage, type WorkerShare } from './credential-usage.ts';
 import { lateAfterMs, SilenceCheck } from './silence-check.ts';
 import { CredentialToolRules } from './credential-tool-rules.ts';
+import { WorkerMessages } from './worker-messages.ts';
 import { type LivePool, LiveWorker } from './live-worker.ts';
 
 /** Maximum workers. Further workers on the broker are ignored, with a log line. */
@@ -33,6 +34,8 @@ const announceWaitMs = maxAnnounceMs + 50;
  * worker counts as lost, because the silence of a worker then proves nothing.
  */
 export class LiveWorkers {
+  /** Decides which small messages of workers are read. */
+  readonly messages: WorkerMessages;
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #contract: ContractRange;
@@ -55,6 +58,7 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
+    this.messages = new WorkerMessages(log);
     this.#lostListeners = new Listeners('a worker is lost', log);
     this.#changeListeners = new Listeners('workers have changed', log);
     this.#pools = new LivePools(contract);
@@ -157,14 +161,17 @@ export class LiveWorkers {
   #onHeartbeat(payload: Uint8Array, subject: string): void {
     const heartbeat = decodeShortHeartbeat(payload);
     const sender = heartbeat && this.#bySubject.get(subject);
-    // Nearly all heartbeats are handled here: thousands each second in a large cluster.
+    // Nearly all heartbeats are handled here: thousands each second in a large cluster. To count them would cost more than to handle them.
     if (sender && sender.announcement.digest === heartbeat.digest) return sender.recordHeartbeat(heartbeat.busy);
-    const address = parseWorkerAddress(subject);
+    const isGoodbye = payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye;
+    // The bytes of announcements have a rate of their own.
+    const address =
+      heartbeat || isGoodbye ? this.messages.admit({ subject, data: payload }) : parseWorkerAddress(subject);
     if (!address) return;
     const id = formatWorkerId(address);
     const knownWorker = this.#workers.get(id);
     const knownSender = this.findByAddress(address);
-    if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
+    if (isGoodbye) {
       if (knownSender) this.#remove([knownSender], 'left');
       return;
     }

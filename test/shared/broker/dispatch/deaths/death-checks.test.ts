@@ -235,6 +235,16 @@ it('a worker whose answer waits while its dispatcher is blocked lives', async ({
   while (performance.now() - begun < 1_500);
   // Timers come first: the answer is read in a later turn of the event loop.
   await sleep(50);
-  checks.onAnswer('g', announcement);
+  checks.onAnswer('g', () => announcement);
   expect(await promise).toBe(false);
+});
+
+it('an answer for which no check waits is not read, however large it is', ({ expect }) => {
+  let readAnswers = 0;
+  const checks = new DeathChecks({} as Broker, { get: () => undefined }, {} as WorkerLink, silentLog);
+  checks.onAnswer('g', () => {
+    readAnswers += 1;
+    return { startedAt: 1 };
+  });
+  expect(readAnswers).toBe(0);
 });

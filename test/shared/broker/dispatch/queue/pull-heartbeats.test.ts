@@ -3,6 +3,8 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { JetStreamProxy } from '#shared/broker/dispatch/queue/jetstream-proxy.ts';
+import { WorkerMessages } from '#shared/broker/dispatch/workers/worker-messages.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 const subjects = createSubjects('test');
@@ -26,7 +28,8 @@ function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: 
     },
   };
   const worker = { pool: { workers: { size: poolSize } } } as unknown as LiveWorker;
-  const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { findByAddress: () => worker });
+  const messages = new WorkerMessages(silentLog);
+  const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { findByAddress: () => worker, messages });
   const request = encodePull({ pool: 'p', class: 'normal', batch: 1, expiresMs: 30_000, heartbeatMs: 5_000 });
   for (let count = 0; count < pulls; count += 1)
     pull?.({ subject: subjects.pull('i1', address), data: Buffer.from(request), reply: inbox });
@@ -37,6 +40,13 @@ function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: 
 describe('heartbeats for waiting pulls', () => {
   it('are requested for all pulls of a small pool', () => {
     expect(handedOn(200, 200)).toEqual({ asked: 200, confirmed: 200, others: 0 });
+  });
+
+  it('are requested for six hundred pulls at once of the workers of a credential that get no jobs', () => {
+    const { asked, confirmed, others } = handedOn(2_000, 1);
+    expect(asked).toBeGreaterThanOrEqual(600);
+    expect(asked).toBeLessThan(700);
+    expect(confirmed + others).toBe(2_000);
   });
 
   it('are requested for about two hundred pulls of a large pool, and the confirmation of each pull says so', () => {
