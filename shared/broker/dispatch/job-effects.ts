@@ -94,10 +94,12 @@ export class JobEffects {
   judgeWorker(job: Job, { error, isUnbegun = false }: FailureEvent, now: number): void {
     const { attempt } = job;
     if (!attempt) return;
-    // A worker that gives a job back unbegun is not at fault: it stops, or has no memory for the body.
-    attempt.verdict = isUnbegun
-      ? { isMovable: error.movable, isBlamed: false }
-      : this.#dependencies.judge.recordFailure(job, attempt, error, now);
+    attempt.verdict = this.#dependencies.judge.recordFailure(job, attempt, error, isUnbegun, now);
+  }
+
+  /** Counts a job that the worker itself returns. The loss of a worker does not count. */
+  countReturn({ attempt }: Job, { isReturned = false }: FailureEvent, now: number): void {
+    if (attempt && isReturned) this.#dependencies.judge.recordReturn(attempt, now);
   }
 
   /** Cancels the attempt at its worker, if there is one. */

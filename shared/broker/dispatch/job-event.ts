@@ -54,6 +54,8 @@ export interface FailureEvent {
   isReported?: boolean | undefined;
   /** Whether the worker reports that it never began the job. */
   isUnbegun?: boolean | undefined;
+  /** Whether the worker itself reports that it does not have the job. */
+  isReturned?: boolean | undefined;
   /** Why the worker cannot continue the stream, if the worker reports it. */
   failure?: ContinuationFailure | undefined;
   /** The evidence that the worker is dead; undefined if it is only silent. */

@@ -89,8 +89,8 @@ export const jobLife: { readonly [Type in EventType]: readonly Rule<EventOf<Type
 
   // The worker is lost.
   workerLost: [
-    { in: atWorker, if: ['mayMove'], to: 'queued', do: ['cancelAttempt', 'avoidWorker', 'loseAttempt', 'place'] },
-    { in: atWorker, to: 'failed', do: ['cancelAttempt', 'fail'] },
+    { in: atWorker, if: ['mayMove'], to: 'queued', do: ['countReturn', 'cancelAttempt', 'avoidWorker', 'loseAttempt', 'place'] },
+    { in: atWorker, to: 'failed', do: ['countReturn', 'cancelAttempt', 'fail'] },
   ],
   // A second death ends the job, because the job may have killed both workers. First, the earlier death is checked, even before
   // `neverHadJob`: a request that has killed a worker may kill the next worker before that worker confirms the offer.

@@ -126,7 +126,7 @@ function toFailure({ continuation }: Job, { worker }: Attempt, payload: Uint8Arr
   const isFromReplacement = startedAt !== undefined && startedAt !== worker.announcement.startedAt;
   return isFromReplacement
     ? { type: 'workerDied', error: createLossError(), evidence: 'replaced' }
-    : { type: 'workerLost', error: new RouterError('worker_lost', error.message), isUnbegun };
+    : { type: 'workerLost', error: new RouterError('worker_lost', error.message), isUnbegun, isReturned: true };
 }
 
 function createTooLargeError(): RouterError {

@@ -2,7 +2,7 @@ import type { LiveWorker } from './live-worker.ts';
 import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
 /** A shorter run of faults is not compared with the runs of peers. */
-const minFaultsInRow = 3;
+export const minFaultsInRow = 3;
 /** A run of faults stands out if a peer would have a run of this length with at most this probability. */
 const maxChance = 1e-5;
 

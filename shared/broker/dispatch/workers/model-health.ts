@@ -8,7 +8,10 @@ const maxProbeMs = 30_000;
 /** Milliseconds after a recovery during which a new ejection continues the backoff of the last one. */
 const relapseMs = 60_000;
 
-/** The reason of an ejection: the code of the errors with which the worker stands out among its peers, or `slow`. */
+/**
+ * The reason of an ejection: the code of the errors with which the worker stands out among its peers, `slow`, or `worker_lost` for a worker
+ * that returns one job after the other.
+ */
 export type EjectionReason = ErrorCode | 'slow';
 
 /**

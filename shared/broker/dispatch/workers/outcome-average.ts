@@ -4,8 +4,8 @@ const halfLifeMs = 10_000;
 /** Maximum milliseconds between two consecutive faults in a row. */
 const maxRowGapMs = 30_000;
 
-/** The kinds of faults of a job: the worker fails, or it refuses the request. */
-export type Fault = 'failure' | 'refusal';
+/** The kinds of faults of a job: the worker fails, refuses the request, or returns the job. */
+export type Fault = 'failure' | 'refusal' | 'return';
 
 interface FaultCount {
   weight: number;
@@ -27,7 +27,11 @@ export class OutcomeAverage {
   #firstTokenMs = 0;
   #decayedAt = 0;
   #firstTokensComparedAt = 0;
-  readonly #faults: Record<Fault, FaultCount> = { failure: createFaultCount(), refusal: createFaultCount() };
+  readonly #faults: Record<Fault, FaultCount> = {
+    failure: createFaultCount(),
+    refusal: createFaultCount(),
+    return: createFaultCount(),
+  };
 
   countGoodJob(now: number): void {
     this.#decay(now);
@@ -41,6 +45,14 @@ export class OutcomeAverage {
     fault.weight += 1;
     fault.inRow = (now - fault.countedAt < maxRowGapMs ? fault.inRow : 0) + 1;
     fault.countedAt = now;
+  }
+
+  /**
+   * Counts a returned job, unless the worker got the job before it returned another one: a worker that stops, or has lost its connection,
+   * returns all its jobs, and gets no further ones.
+   */
+  countReturn(assignedAt: number, now: number): void {
+    if (assignedAt >= this.#faults.return.countedAt) this.countFault('return', now);
   }
 
   /** Counts the milliseconds from a grant or offer to the first piece of a streamed answer. */
@@ -103,7 +115,7 @@ export class OutcomeAverage {
     return this.#faults[kind].inRow;
   }
 
-  /** Returns the number of recent jobs, each with its present weight. */
+  /** Returns the number of recent jobs that were not returned, each with its present weight. */
   computeWeight(now: number): number {
     this.#decay(now);
     return this.#good + this.#faults.failure.weight + this.#faults.refusal.weight;

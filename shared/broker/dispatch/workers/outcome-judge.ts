@@ -2,9 +2,9 @@ import { errorTable, type ErrorCode, type RouterError } from '#shared/core/error
 import type { Logger } from '#shared/core/log.ts';
 import type { Attempt, FailureVerdict } from '../attempt.ts';
 import type { Job } from '../job.ts';
-import { hasFirstTokens, isSlow, needsComparison, standsOut } from './compare-with-peers.ts';
+import { hasFirstTokens, isSlow, minFaultsInRow, needsComparison, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-worker.ts';
-import type { EjectionReason } from './model-health.ts';
+import type { Ejection, EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
 
 /** Milliseconds for which the result of a comparison with the peers is used again, because each comparison goes through the whole pool. */
@@ -16,10 +16,9 @@ const comparisonValidMs = { faults: 100, firstTokens: 1_000 };
  */
 const lateMs = 2_000;
 
-/** Returns what an error says about the worker that reports it: it failed, it refused the request, or nothing (`none`). */
+/** Returns what an error says about the worker that reports it: the kind of fault, or nothing (`none`). */
 function classifyFault(code: ErrorCode): Fault | 'none' {
-  // A lost connection is not the worker's fault, and a worker that stops is not faulty.
-  if (code === 'worker_lost' || code === 'shutting_down') return 'none';
+  if (code === 'worker_lost' || code === 'shutting_down') return 'return';
   const { status, movable } = errorTable[code];
   if (movable || code === 'idle_timeout' || code === 'insufficient_quota') return 'failure';
   return status >= 400 && status < 500 && status !== 408 && status !== 429 ? 'refusal' : 'none';
@@ -29,6 +28,9 @@ function classifyFault(code: ErrorCode): Fault | 'none' {
  * Ejects workers that are faulty with a model. Compares the outcomes of a worker's jobs with the outcomes of the other workers of its pool.
  * At most half of a pool's workers that take jobs are ejected. A probe that is served ends an ejection. Refusals alone eject no worker,
  * because one client's bad requests may all have gone to the same worker: another worker must have served a refused request.
+ *
+ * A returned job shows no fault, because the worker may stop, lack memory, or have lost its connection. A worker that returns one job after
+ * the other is ejected without a comparison, whatever its peers do: neither the requests nor a common upstream can be the reason.
  * See docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
@@ -46,6 +48,8 @@ export class OutcomeJudge {
     const { model } = placement;
     const { outcomes, ejection } = worker.health.getOrCreate(model);
     outcomes.countFirstToken(now - assignedAt, now);
+    // A worker that begins a job has not returned it.
+    if (ejection?.reason === 'worker_lost') this.#recover(worker, ejection, now);
     if (ejection || !hasFirstTokens(outcomes, now)) return;
     if (!outcomes.recordFirstTokenComparison(now, comparisonValidMs.firstTokens)) return;
     if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
@@ -60,8 +64,8 @@ export class OutcomeJudge {
     const { outcomes, ejection } = health;
     // A late job has counted as a failure already, and does not end a row of failures.
     if (!isLate) outcomes.countGoodJob(now);
-    // A job that the worker got before its ejection does not show that it serves again.
-    if (!ejection || assignedAt < ejection.ejectedAt) return;
+    // A job that the worker got before its ejection does not show that it serves again, but it shows that the worker keeps jobs.
+    if (!ejection || (assignedAt < ejection.ejectedAt && ejection.reason !== 'worker_lost')) return;
     if (ejection.reason === 'slow') {
       const { firstTokenMs } = job;
       // The end of a whole answer does not show when the answer began.
@@ -69,21 +73,39 @@ export class OutcomeJudge {
       if (isSlow(worker, model, firstTokenMs, now)) return void health.recordProbeFailure(grant, now);
       outcomes.clearFirstTokens();
     }
-    worker.health.recover(model, now);
-    const ms = Math.round(now - ejection.ejectedAt);
-    this.#log.info({ worker: worker.id, model, reason: ejection.reason, ms }, 'worker serves again after an ejection');
+    this.#recover(worker, ejection, now);
   }
 
   /**
    * Counts an attempt that has failed with this error.
+   * @param isUnbegun whether the worker reports that it never began the job
    * @returns the decision on the failure. A refused job may move only if this worker stands out among its peers with its refusals, and only
    * once, because a request that two workers refuse is itself bad. After any other error, the job may move if the error is movable
    */
-  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): FailureVerdict {
-    const fault = classifyFault(code);
+  recordFailure(
+    job: Job,
+    attempt: Attempt,
+    { code, movable }: RouterError,
+    isUnbegun: boolean,
+    now: number,
+  ): FailureVerdict {
+    const fault = isUnbegun ? 'return' : classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
+    if (fault === 'return') this.recordReturn(attempt, now);
     const isMovable = fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
-    return { isMovable, isBlamed: fault !== 'none' };
+    return { isMovable, isBlamed: fault === 'failure' || fault === 'refusal' };
+  }
+
+  /** Records that a worker has returned a job. */
+  recordReturn({ worker, placement, grant, assignedAt }: Attempt, now: number): void {
+    const { model } = placement;
+    const health = worker.health.getOrCreate(model);
+    const { outcomes } = health;
+    outcomes.countReturn(assignedAt, now);
+    if (health.recordProbeFailure(grant, now) || health.ejection) return;
+    if (outcomes.countFaultsInRow('return') < minFaultsInRow) return;
+    worker.health.eject(model, 'worker_lost', now);
+    this.#log.warn({ worker: worker.id, model }, 'worker is ejected: it returns one job after the other');
   }
 
   /**
@@ -161,6 +183,12 @@ export class OutcomeJudge {
     if (health.recordProbeFailure(grant, now) || health.ejection) return true;
     if (!needsComparison(outcomes, fault, now)) return false;
     return outcomes.standsOut(fault, now, comparisonValidMs.faults, () => standsOut(worker, model, fault, now));
+  }
+
+  #recover(worker: LiveWorker, { model, reason, ejectedAt }: Ejection, now: number): void {
+    worker.health.recover(model, now);
+    const ms = Math.round(now - ejectedAt);
+    this.#log.info({ worker: worker.id, model, reason, ms }, 'worker serves again after an ejection');
   }
 
   #eject(worker: LiveWorker, model: string, reason: EjectionReason, now: number): void {

@@ -1,12 +1,21 @@
 import { describe } from 'vitest';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';
+import { toJobError } from '#shared/upstream/upstream-failure.ts';
+import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { addFourWorkers } from '../../../../helpers/broker/add-four-workers.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { measureLoad } from '../../../../helpers/broker/measure-load.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
-import type { Parties, TestIngress, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
+import { changeHeads } from '../../../../helpers/broker/tapped-broker.ts';
+import {
+  isBegun,
+  type Parties,
+  type TestIngress,
+  type TestRequest,
+} from '../../../../helpers/broker/broker-parties.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 
 const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];
@@ -26,7 +35,82 @@ it.for<[ErrorCode, string, typeof light]>([
   expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe(code);
 });
 
+it.for<[ErrorCode]>([['worker_lost'], ['shutting_down'], ['overloaded']])(
+  'two workers serve the requests beside eight that return each one at once with %s',
+  async ([code], { start, expect }) => {
+    const { ingress, addWaiting } = await start();
+    const returners = Array.from({ length: 8 }, (_, at) => `returner-${at}`);
+    const added = await addWaiting(...['a', 'b', ...returners].map((id) => ({ id, slots: 8 })));
+    // All errors of the returners say that the job is not begun.
+    if (code === 'overloaded')
+      for (const party of added.slice(2))
+        changeHeads(party, (head) => ('code' in head ? { ...head, unbegun: true } : undefined));
+    const steps: Step[] = [...returners.map((only) => ({ only, fail: code })), ...serve];
+    const { jobs, failed, moved } = await measureLoad(ingress, steps, { ...light, pauseMs: 20, atLeast: 200 });
+    expect(failed).toBe(0);
+    expect(moved / jobs).toBeLessThan(0.1);
+    for (const id of returners)
+      expect(ingress.workers.get(id)?.health.find('demo')?.ejection?.reason).toBe('worker_lost');
+    for (const id of ['a', 'b']) expect(ingress.workers.get(id)?.health.isEjected()).toBe(false);
+  },
+);
+
 describe.concurrent('a worker', () => {
+  it('that stops returns all its jobs, and that ejects nobody', async ({ ingress, addWaiting, expect }) => {
+    const [stopping] = await addWaiting({ id: 'stopping' }, { id: 'other' });
+    const jobs = Array.from({ length: 10 }, () =>
+      ingress.send({ steps: [{ only: 'stopping', hang: true }, ...serve] }),
+    );
+    const { health } = made(ingress.workers.get('stopping'));
+    await until(() => jobs.filter((each) => isBegun(each) && each.job.attempt?.worker.id === 'stopping').length > 3);
+    await stopping?.worker.drain(0);
+    for (const { finished } of jobs) expect((await finished).state).toBe('done');
+    expect(health.find('demo')?.outcomes.countFaultsInRow('return')).toBe(1);
+    expect(health.isEjected()).toBe(false);
+  });
+
+  it('that is ejected because it returned jobs is not any more when it answers any job', async ({
+    parties,
+    expect,
+  }) => {
+    const { ingress, addWaiting } = parties;
+    await addWaiting({ id: 'full' }, { id: 'other' });
+    const { health } = made(ingress.workers.get('full'));
+    const steps: Step[] = [{ only: 'other', fail: 'upstream_failed' }, { waitMs: 300 }, { whoami: true }];
+    const running = ingress.send({ steps });
+    await until(() => running.job.attempt?.worker.id === 'full');
+    health.eject('demo', 'worker_lost', performance.now());
+    expect((await running.finished).text).toBe('full');
+    expect(health.isEjected()).toBe(false);
+  });
+
+  it('whose engine refuses connections is left out, and gets jobs again once its engine answers', async ({
+    parties,
+    expect,
+  }) => {
+    const { ingress, addWaiting } = parties;
+    let isDown = false;
+    const handler: JobHandler = (_, reply) => {
+      const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      if (isDown) return Promise.reject(toJobError(refused, new AbortController().signal));
+      reply.write('sick');
+      return Promise.resolve(jobDone);
+    };
+    await addWaiting({ id: 'sick', handler }, { id: 'b' }, { id: 'c' });
+    const { health } = made(ingress.workers.get('sick'));
+    isDown = true;
+    await until(async () => {
+      const { failed } = await measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 100 });
+      expect(failed).toBe(0);
+      return health.isEjected('demo');
+    });
+    isDown = false;
+    await until(async () => {
+      await measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 100 });
+      return !health.isEjected('demo');
+    });
+  });
+
   it('that serves again gets jobs, and its first success ends the ejection', async ({ parties, expect }) => {
     const ingress = await addFourWorkers(parties);
     const sick = ingress.workers.get('sick');
@@ -39,7 +123,7 @@ describe.concurrent('a worker', () => {
     // As many at a time as make the choice one of free slots: its first tokens of before may have been later than its peers'.
     const served = new Set<string>();
     await until(async () => {
-      const jobs = Array.from({ length: 12 }, () => ingress.send({ steps: [{ waitMs: 20 }, { whoami: true }] }));
+      const jobs = Array.from({ length: 10 }, () => ingress.send({ steps: [{ waitMs: 20 }, { whoami: true }] }));
       for (const { finished } of jobs) served.add((await finished).text);
       expect(served).toContain('sick');
     });
