@@ -25,7 +25,7 @@ export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boole
     for (const worker of pool.workers) {
       const { offersAt } = worker.announcement;
       if (offersAt === undefined || worker.freeSlots <= 0 || workersToAvoid.has(worker.id)) continue;
-      if (!worker.isAvailable(placement.model, now) || !mayTake(worker)) continue;
+      if (!worker.isAvailable(placement.model, now, workersToAvoid) || !mayTake(worker)) continue;
       recipients.push({ subject: offersAt, v: pool.contract });
     }
   }

@@ -45,7 +45,7 @@ export function chooseWorker(
   let busySlots = 1;
   for (const { pool, model } of placements) {
     for (const worker of pool.workers) {
-      if (avoid.has(worker.id) || !worker.isAvailable(model, now)) continue;
+      if (avoid.has(worker.id) || !worker.isAvailable(model, now, avoid)) continue;
       totalSlots += worker.announcement.slots;
       busySlots += worker.ownJobs + worker.otherJobs;
       if (canGetOffer(worker) && mayTake(worker)) (isProbing(worker.announcement) ? probing : ableWorkers).push(worker);

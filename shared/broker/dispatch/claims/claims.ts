@@ -39,7 +39,7 @@ export class Claims {
   onClaim(message: Msg): void {
     const { broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
     const { reply: replyTo = '' } = message;
-    const address = workers.messages.admit(message);
+    const address = workers.workerMessages.admit(message);
     const claim = address && decodeClaim(message.data);
     if (!claim || !isOwnInbox(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
@@ -50,7 +50,7 @@ export class Claims {
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     const choice = worker && this.#chooseJob(job, verdict, worker, claim);
     if (choice) {
-      workers.messages.recordGrant(address);
+      workers.workerMessages.recordGrant(address);
       choice.job.tickets.withdraw(worker.pool, choice.job === job);
       choice.job.tickets.withdrawAll();
       const attempt = new Attempt(worker, choice.placement, false);

@@ -27,5 +27,5 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   const placement = ticket?.placement ?? job.findPlacements(job.workersToAvoid).find((each) => each.pool === pool);
   // The worker's pool can no longer serve the job. The job waits with its other tickets, or gets new ones.
   if (!placement) return 'gone';
-  return worker.isLeftOut(placement.model, performance.now()) ? 'ejected' : placement;
+  return worker.isLeftOut(placement.model, performance.now(), job.workersToAvoid) ? 'ejected' : placement;
 }

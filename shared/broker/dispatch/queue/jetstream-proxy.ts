@@ -21,10 +21,10 @@ const maxPullsWithHeartbeats = 200;
  */
 export class JetStreamProxy {
   readonly #broker: Broker;
-  readonly #workers: Pick<LiveWorkers, 'findByAddress' | 'messages'>;
+  readonly #workers: Pick<LiveWorkers, 'findByAddress' | 'workerMessages'>;
   readonly #stop: () => void;
 
-  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'findByAddress' | 'messages'>) {
+  constructor(broker: Broker, ingress: string, workers: Pick<LiveWorkers, 'findByAddress' | 'workerMessages'>) {
     this.#broker = broker;
     this.#workers = workers;
     const { subjects } = broker;
@@ -56,7 +56,7 @@ export class JetStreamProxy {
   #onPull(message: Msg): void {
     const { subjects } = this.#broker;
     const { reply = '' } = message;
-    const worker = this.#workers.messages.admit(message);
+    const worker = this.#workers.workerMessages.admit(message);
     const pull = worker && decodePull(message.data);
     if (!pull || !isOwnInbox(subjects, worker, reply)) return;
     const { batch, expiresMs } = pull;
@@ -71,11 +71,11 @@ export class JetStreamProxy {
 
   #getsHeartbeats(worker: WorkerAddress): boolean {
     const poolSize = this.#workers.findByAddress(worker)?.pool.workers.size ?? 1;
-    return Math.random() * poolSize < maxPullsWithHeartbeats && this.#workers.messages.mayHaveHeartbeats(worker);
+    return Math.random() * poolSize < maxPullsWithHeartbeats && this.#workers.workerMessages.mayHaveHeartbeats(worker);
   }
 
   #onAck(message: Msg): void {
-    const worker = this.#workers.messages.admit(message);
+    const worker = this.#workers.workerMessages.admit(message);
     const ack = worker && decodeAck(message.data);
     if (ack) this.ack(worker, ack.ticket, ack.as);
   }

@@ -78,7 +78,7 @@ export class LaneMaker {
    */
   #onRequest(message: Msg): void {
     const { data, reply = '' } = message;
-    const address = this.#workers.messages.admit(message);
+    const address = this.#workers.workerMessages.admit(message);
     const worker = address && this.#workers.findByAddress(address);
     const pool = Buffer.from(data).toString();
     if (worker?.pool.pool !== pool || !isOwnInbox(this.#broker.subjects, address, reply)) return;

@@ -50,6 +50,8 @@ export class LiveWorker {
   #lastHeartbeatAt = 0;
   #lastFrameAt = 0;
   #ownJobs = 0;
+  /** The grants of jobs of this dispatcher whose streamed answers have begun. */
+  readonly #begunAnswers = new Set<string>();
   #otherJobs = 0;
   #getsOffers = true;
 
@@ -121,16 +123,19 @@ export class LiveWorker {
   /**
    * Whether the worker gets no job with a model: it is ejected, no probe is due, and its pool has a healthy worker. Without a healthy
    * worker in the pool, an ejected worker still gets jobs.
+   * @param avoid the ids of workers that the job must avoid. If there are any, the job is a probe only if no other healthy worker can get it
    */
-  isLeftOut(model: string, now: number): boolean {
-    if (this.health.mayTake(model, now)) return false;
-    for (const peer of this.#pool.workers) if (peer.isHealthy(model)) return true;
+  isLeftOut(model: string, now: number, avoid: ReadonlySet<string>): boolean {
+    const isProbeDue = this.health.mayTake(model, now);
+    if (isProbeDue && (avoid.size === 0 || !this.health.isEjected(model))) return false;
+    for (const peer of this.#pool.workers)
+      if (peer.isHealthy(model) && !(isProbeDue && avoid.has(peer.id))) return true;
     return false;
   }
 
   /** Whether the worker may get jobs with a model now, if it has a free slot. */
-  isAvailable(model: string, now: number): boolean {
-    return this.#announcement.accepting && !this.isLeftOut(model, now);
+  isAvailable(model: string, now: number, avoid: ReadonlySet<string>): boolean {
+    return this.#announcement.accepting && !this.isLeftOut(model, now, avoid);
   }
 
   /** Records that the worker gets a job of this dispatcher. */
@@ -139,10 +144,21 @@ export class LiveWorker {
     this.health.find(model)?.recordJob(grant);
   }
 
+  /** Whether the worker has a job of this dispatcher whose streamed answer has begun. */
+  get isAnswering(): boolean {
+    return this.#begunAnswers.size > 0;
+  }
+
+  /** Records that the streamed answer to a job of this dispatcher has begun. */
+  recordAnswerBegin(grant: string): void {
+    this.#begunAnswers.add(grant);
+  }
+
   /** Records that the worker does not have a job of this dispatcher any more. */
   release(grant: string, model: string): void {
     if (this.#ownJobs === 0) throw new Error('a worker released a job that it did not have');
     this.#ownJobs -= 1;
+    this.#begunAnswers.delete(grant);
     this.health.find(model)?.recordJobEnd(grant);
   }
 

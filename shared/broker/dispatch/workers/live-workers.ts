@@ -35,7 +35,7 @@ const announceWaitMs = maxAnnounceMs + 50;
  */
 export class LiveWorkers {
   /** Decides which small messages of workers are read. */
-  readonly messages: WorkerMessages;
+  readonly workerMessages: WorkerMessages;
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #contract: ContractRange;
@@ -58,7 +58,7 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
-    this.messages = new WorkerMessages(log);
+    this.workerMessages = new WorkerMessages(log);
     this.#lostListeners = new Listeners('a worker is lost', log);
     this.#changeListeners = new Listeners('workers have changed', log);
     this.#pools = new LivePools(contract);
@@ -166,7 +166,7 @@ export class LiveWorkers {
     const isGoodbye = payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye;
     // The bytes of announcements have a rate of their own.
     const address =
-      heartbeat || isGoodbye ? this.messages.admit({ subject, data: payload }) : parseWorkerAddress(subject);
+      heartbeat || isGoodbye ? this.workerMessages.admit({ subject, data: payload }) : parseWorkerAddress(subject);
     if (!address) return;
     const id = formatWorkerId(address);
     const knownWorker = this.#workers.get(id);

@@ -43,8 +43,9 @@ export class OutcomeJudge {
   }
 
   /** Records that the first piece of a streamed answer has come. */
-  recordFirstToken(job: Job, { worker, placement, assignedAt }: Attempt, now: number): void {
+  recordFirstToken(job: Job, { worker, placement, grant, assignedAt }: Attempt, now: number): void {
     this.#onServedElsewhere(job, worker, now);
+    worker.recordAnswerBegin(grant);
     const { model } = placement;
     const { outcomes, ejection } = worker.health.getOrCreate(model);
     outcomes.countFirstToken(now - assignedAt, now);
@@ -89,7 +90,9 @@ export class OutcomeJudge {
     isUnbegun: boolean,
     now: number,
   ): FailureVerdict {
-    const fault = isUnbegun ? 'return' : classifyFault(code);
+    const { isAnswering } = attempt.worker;
+    // Beside a job that it serves, a worker may lack memory for a body. A worker without jobs has memory for any body.
+    const fault = isUnbegun ? (code === 'overloaded' && isAnswering ? 'none' : 'return') : classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
     if (fault === 'return') this.recordReturn(attempt, now);
     const isMovable = fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;

@@ -28,8 +28,8 @@ function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: 
     },
   };
   const worker = { pool: { workers: { size: poolSize } } } as unknown as LiveWorker;
-  const messages = new WorkerMessages(silentLog);
-  const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { findByAddress: () => worker, messages });
+  const workerMessages = new WorkerMessages(silentLog);
+  const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { findByAddress: () => worker, workerMessages });
   const request = encodePull({ pool: 'p', class: 'normal', batch: 1, expiresMs: 30_000, heartbeatMs: 5_000 });
   for (let count = 0; count < pulls; count += 1)
     pull?.({ subject: subjects.pull('i1', address), data: Buffer.from(request), reply: inbox });
