@@ -33,7 +33,6 @@ export async function deletePerson(dependencies: DeletePersonDependencies, id: s
   if (typeof outcome === 'string') return 'unknown';
   const args = {
     id,
-    revokedUntil: Date.now() + acceptedMs,
     membersOfPrefix: names.membersOf(''),
     sessionPrefix: names.session(''),
     programPrefix: names.program(''),
@@ -61,7 +60,11 @@ export async function deletePerson(dependencies: DeletePersonDependencies, id: s
     for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
     await removeAllOfParty(dependencies, 'user', id);
     await removeNames(dependencies, id);
-    const removal = (await removeUser.run(redis, { keys: redisNames, args })) as PersonDeletion | 'key left';
+    // Counted from each run, because an access token may have been issued meanwhile.
+    const revokedUntil = Date.now() + acceptedMs;
+    const removal = (await removeUser.run(redis, { keys: redisNames, args: { ...args, revokedUntil } })) as
+      | PersonDeletion
+      | 'key left';
     if (removal !== 'key left') return removal;
   }
 }

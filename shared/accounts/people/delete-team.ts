@@ -26,11 +26,15 @@ export async function deleteTeam(dependencies: RemovalDependencies, id: string):
     keys: [team(id), membersOf(id), teams, keys, keysOf(id), keyUses],
     args: { id, keyPrefix: key(''), keysKeptMs: totalsKeptMs.month },
   };
-  let revokedKeys = 0;
+  let revokedKeys: number | undefined = 0;
   // Repeated if somebody has added a member or a key meanwhile.
   do {
     const revoked = Number(await closeTeam.run(redis, closing));
-    if (revoked === -1) return undefined;
+    if (revoked === -1) {
+      // Another call has deleted the record, and may have ended before the removal that follows.
+      revokedKeys = undefined;
+      break;
+    }
     revokedKeys += revoked;
     await removeAllOfParty(dependencies, 'team', id);
   } while ((await deleteRecord.run(redis, deletion)) === 0);

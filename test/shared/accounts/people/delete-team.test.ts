@@ -27,6 +27,16 @@ it('a team that was deleted only in part can be deleted again, and nothing of it
   expect(await accounts.teams.list()).toEqual([]);
 });
 
+it('what was stored for a team until its record was deleted is removed when the deletion is repeated', async () => {
+  const { accounts, redis, prefix } = open;
+  const { id } = await accounts.teams.create('Blue');
+  await keepFile(id);
+  // As after a call that ended when it had deleted the record.
+  await redis.del(`${prefix}team:${id}`);
+  expect(await accounts.deleteTeam(id)).toBeUndefined();
+  expect(await hasFile(id)).toBe(false);
+});
+
 it('the keys of deleted teams and people are in no list, and their records expire', async () => {
   const { accounts, redis, prefix } = open;
   const { id: teamId } = await accounts.teams.create('Blue');
