@@ -89,7 +89,7 @@ export class LimitKeeper {
   readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
-  /** Whether use was lost since the last commit, because too many requests were uncommitted. */
+  /** Whether use was lost, because too many requests were uncommitted, since all use was committed for the last time. */
   #isLosingUse = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
@@ -254,7 +254,7 @@ export class LimitKeeper {
   async #tryCommit(id: string, { tokens, cost }: Amount): Promise<void> {
     await this.#run('commit', { id, tokens, cost });
     this.#uncommitted.delete(id);
-    this.#isLosingUse = false;
+    if (this.#uncommitted.size === 0) this.#isLosingUse = false;
   }
 
   async #retryCommits(): Promise<void> {

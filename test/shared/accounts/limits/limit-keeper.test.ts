@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { explainRefusal } from '#shared/accounts/limits/explain-refusal.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -189,6 +190,33 @@ it('while Redis is away a request is refused, and leaves nothing to be committed
   await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
   await keeper.close();
   expect(error).not.toHaveBeenCalled();
+});
+
+it('use that is not counted is logged once until all other use is committed', async () => {
+  const log = silentLog.child({});
+  const error = vi.spyOn(log, 'error');
+  // Redis loses the replies of reservations, and answers commits late.
+  const noReply = Promise.reject(new Error('no reply'));
+  noReply.catch(() => undefined);
+  const commits: (() => void)[] = [];
+  const run = (_script: string, _keys: number, args: string) =>
+    args.includes('parties') ? noReply : new Promise((resolve) => void commits.push(() => resolve([1])));
+  const redis = { status: 'ready', on: () => undefined, off: () => undefined, eval: run, evalsha: run };
+  const keeper = new LimitKeeper(redis as unknown as Redis, 'test:', log);
+  onTestFinished(async () => {
+    for (const answer of commits) answer();
+    await keeper.close();
+  });
+  const party = [keyWith({ tokensPerDay: 10 })];
+  const loseReplies = async (count: number): Promise<void> => {
+    await Promise.allSettled(Array.from({ length: count }, () => keeper.reserve(party, nothing)));
+  };
+  await loseReplies(100_001);
+  expect(keeper.uncommitted).toBe(100_000);
+  commits[0]?.();
+  await until(() => keeper.uncommitted === 99_999);
+  await loseReplies(2);
+  expect([keeper.uncommitted, error.mock.calls.length]).toEqual([100_000, 1]);
 });
 
 function spentInMonth(at: string): PartyUse {
