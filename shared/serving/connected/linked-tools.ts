@@ -29,6 +29,8 @@ import { TokenRetry } from './token-retry.ts';
 const cacheMs = 60_000;
 /** Milliseconds for which lists of tools leave a server out after it failed to list its tools. */
 const failureCacheMs = 10_000;
+/** Milliseconds for which `list` waits for all servers together. */
+const listMs = 10_000;
 
 const cacheBytes = 64 * 1024 * 1024;
 
@@ -95,7 +97,7 @@ export class LinkedTools implements PersonalTools {
   }
 
   /**
-   * Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer.
+   * Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer within `listMs`.
    * @throws RouterError if a limit of the key refuses to ask a server, because clients would keep a list without its tools
    */
   async list(caller: Caller): Promise<ListedTool[]> {
@@ -113,26 +115,34 @@ export class LinkedTools implements PersonalTools {
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
     });
+    const turns = pLimit(countListings(identity, reachableServers.length));
+    const deadline = Promise.withResolvers<undefined>();
     const listOne = async ({ server, worker }: (typeof reachableServers)[number]): Promise<ListedTool[]> => {
       const version = versions.get(server.name);
       if (version === undefined) return [];
-      const failureKey = toListingKey(toCacheKey(person, server, version), identity);
+      const cacheKey = toCacheKey(person, server, version);
+      const failureKey = toListingKey(cacheKey, identity);
       if (this.#failedServers.has(failureKey)) return [];
-      const tools = await this.#findTools(server, toCacheKey(person, server, version), caller).catch(
-        (error: unknown) => {
-          if (!(error instanceof RouterError) || isLimitError(error)) throw error;
-          this.#failedServers.set(failureKey, true);
-          return [];
-        },
-      );
-      return tools.map(({ tool }) => ({ ...tool, worker }));
+      const listing = this.#findTools(server, cacheKey, caller).catch((error: unknown) => {
+        if (error instanceof RouterError && !isLimitError(error)) return undefined;
+        turns.clearQueue();
+        throw error;
+      });
+      const tools = await Promise.race([listing, deadline.promise]);
+      if (!tools) this.#failedServers.set(failureKey, true);
+      return tools?.map(({ tool }) => ({ ...tool, worker })) ?? [];
     };
-    // Each listing takes a place among the concurrent requests of a limited key.
-    const isLimited = identity.limits.some(({ limits }) => limits.concurrentRequests !== undefined);
-    const turns = pLimit(isLimited ? 1 : reachableServers.length);
-    const lists = await Promise.all(reachableServers.map((each) => turns(() => listOne(each))));
-    const { allows } = readToolPermits(identity);
-    return lists.flat().filter((tool) => allows(tool) && !workers.isKnownTool(tool.name));
+    const timer = setTimeout(deadline.resolve, listMs, undefined);
+    try {
+      const lists = await Promise.all(
+        reachableServers.map((each) => Promise.race([turns(() => listOne(each)), deadline.promise])),
+      );
+      const { allows } = readToolPermits(identity);
+      return lists.flatMap((list) => list ?? []).filter((tool) => allows(tool) && !workers.isKnownTool(tool.name));
+    } finally {
+      clearTimeout(timer);
+      turns.clearQueue();
+    }
   }
 
   async find(tool: string, caller: Caller): Promise<ServeCall | undefined> {
@@ -202,6 +212,8 @@ export class LinkedTools implements PersonalTools {
       running = this.#listTools(server, caller)
         .then((tools) => {
           this.#cachedLists.set(cacheKey, tools);
+          // A listing that was too late for `list` may have succeeded all the same.
+          this.#failedServers.delete(listingKey);
           return tools;
         })
         .finally(() => this.#runningLists.delete(listingKey));
@@ -210,20 +222,42 @@ export class LinkedTools implements PersonalTools {
     return running;
   }
 
+  /**
+   * @throws RouterError with the status 429 only if a limit of the key refuses to ask the server; `upstream_failed` if the server refuses to
+   * answer because of a limit of its own
+   */
   async #listTools(server: LinkableServer, caller: Caller): Promise<readonly LinkedTool[]> {
     const tool = contentName(server.name);
     const body = Buffer.from(JSON.stringify({ tool, input: {} }));
     const reply = new ToolReply(undefined);
     const listCaller: Caller = { ...pickOrigin(caller), isGone: () => false };
     await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
-    const { structured_content: content, content: contentBlocks } = await reply.result;
+    const { structured_content: content, content: contentBlocks } = await reply.result.catch((error: unknown) => {
+      if (!(error instanceof RouterError && isLimitError(error))) throw error;
+      throw createListError(server, error.message, error);
+    });
     const parsed = listSchema.safeParse(content);
     // A tool that MCP clients do not accept is left out, because they would refuse the whole list.
     const tools = parsed.data?.tools.flatMap((tool) => listedToolSchema.safeParse(tool).data ?? []);
     if (tools) return nameTools(server.name, tools);
     const [{ text = '' } = {}] = contentBlocks as { text?: string }[];
-    throw new RouterError('upstream_failed', `The MCP server '${server.name}' does not list its tools. ${text}`.trim());
+    throw createListError(server, text);
   }
+}
+
+function createListError({ name }: LinkableServer, reason: string, cause?: RouterError): RouterError {
+  return new RouterError('upstream_failed', `The MCP server '${name}' does not list its tools. ${reason}`.trim(), {
+    cause,
+  });
+}
+
+/**
+ * Returns how many servers may be asked at once. Each listing takes a place among the concurrent requests of a limited key, so that half of
+ * the places stay free for other requests, which would otherwise make a limit refuse the list.
+ */
+function countListings({ limits }: KeyIdentity, servers: number): number {
+  const places = Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Infinity));
+  return Math.min(Math.max(1, Math.floor(places / 2)), servers);
 }
 
 /**
