@@ -222,6 +222,7 @@ await runService(async (environment, releases) => {
     networks: config.OAUTH_NETWORKS,
     publicUrl: config.PUBLIC_URL,
     log,
+    releases,
   });
   const refusals = new RefusalLedger(redis.redis, `${prefix}:`, log);
   releases.add('refusals', () => refusals.close());

@@ -1,6 +1,7 @@
 import type { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
 import { createGuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
 import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
 import { createNetworkCheck } from '#shared/public-fetch/networks.ts';
@@ -24,6 +25,7 @@ export interface McpAccountLinksParts {
   networks: readonly string[];
   publicUrl: string | undefined;
   log: Logger;
+  releases: Releases;
 }
 
 /**
@@ -33,7 +35,7 @@ export function createMcpAccountLinks(options: McpAccountLinksParts): {
   connections: McpAccountLinks;
   toolLinks: ToolAccountLinks;
 } {
-  const { store, registry, environment, networks, publicUrl, log } = options;
+  const { store, registry, environment, networks, publicUrl, log, releases } = options;
   const isListed = createNetworkCheck(networks);
   const fetch = createGuardedFetch({
     timeoutMs: maxExchangeMs,
@@ -51,5 +53,6 @@ export function createMcpAccountLinks(options: McpAccountLinksParts): {
   };
   const connections = new McpAccountLinks({ store, servers, fetch, log });
   const tokens = new CurrentTokens({ store, fetch, log });
+  releases.add('tokens of MCP account links', () => tokens.close());
   return { connections, toolLinks: new ToolAccountLinks({ connections, tokens, servers, publicUrl }) };
 }

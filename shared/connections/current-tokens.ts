@@ -21,6 +21,8 @@ const maxWaitMs = 20_000;
 const readEveryMs = 50;
 /** Milliseconds between two tries to store a refreshed link while Redis is unavailable. */
 const storeEveryMs = 250;
+/** Maximum milliseconds for which `close` waits for running refreshes. An authorization server answers within five seconds, or not at all. */
+const closeMs = 7_000;
 
 /** Errors of an authorization server that only the person can resolve, by connecting again (RFC 6749, 5.2). */
 const finalErrors = new Set<string>([
@@ -38,6 +40,13 @@ export interface CurrentTokenOptions {
 /** A usable token, or why there is none. */
 export type CurrentToken = { token: string } | 'none' | 'expired';
 
+/** A refresh that runs in this process. */
+interface RunningRefresh {
+  /** The tokens that the server has refused to the callers that wait for the refresh. */
+  refusedTokens: Set<string>;
+  outcome: Promise<Refresh>;
+}
+
 /** The outcome of a refresh. `stored` resolves when the new link is stored, or cannot be stored any more. */
 interface Refresh {
   current: CurrentToken | RouterError;
@@ -51,7 +60,7 @@ interface Refresh {
 export class CurrentTokens {
   readonly #options: CurrentTokenOptions;
   /** The running refreshes of this node, by person and server. */
-  readonly #refreshing = new Map<string, Promise<Refresh>>();
+  readonly #refreshing = new Map<string, RunningRefresh>();
 
   constructor(options: CurrentTokenOptions) {
     this.#options = options;
@@ -74,39 +83,47 @@ export class CurrentTokens {
     const key = `${person} ${server}`;
     let refresh = this.#refreshing.get(key);
     if (!refresh) {
-      refresh = this.#refresh(person, server, secrets.access === refusedToken ? refusedToken : undefined);
+      const refusedTokens = new Set<string>();
+      refresh = { refusedTokens, outcome: this.#refresh(person, server, refusedTokens) };
       this.#refreshing.set(key, refresh);
-      refresh
-        .then(({ stored }) => stored)
-        .catch(() => undefined)
-        .finally(() => this.#refreshing.delete(key));
+      void waitUntilStored(refresh).finally(() => this.#refreshing.delete(key));
     }
-    const { current } = await refresh;
+    if (refusedToken !== undefined) refresh.refusedTokens.add(refusedToken);
+    const { current } = await refresh.outcome;
     if (current instanceof RouterError) throw current;
-    return current;
+    // The authorization server may issue the refused token again.
+    return typeof current !== 'string' && current.token === refusedToken ? 'expired' : current;
+  }
+
+  /** Waits until running refreshes are stored, for seven seconds at most. A refreshed link that is not stored may be lost. */
+  async close(): Promise<void> {
+    const closing = new AbortController();
+    const timeout = sleep(closeMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(Array.from(this.#refreshing.values(), waitUntilStored)), timeout]);
+    closing.abort();
   }
 
   /** Refreshes an MCP account link, or waits for the node that refreshes it. */
-  async #refresh(person: string, server: string, refusedToken: string | undefined): Promise<Refresh> {
+  async #refresh(person: string, server: string, refusedTokens: ReadonlySet<string>): Promise<Refresh> {
     const { store } = this.#options;
     for (const endsAt = performance.now() + maxWaitMs; performance.now() < endsAt; await sleep(readEveryMs)) {
       const holder = await store.beginRefresh(person, server);
       // The link is read after the refresh has begun, because another node may have finished a refresh just before.
       const link = await store.find(person, server);
       const secrets = link && this.#openSecrets(person, server, link);
-      const isFresh = secrets && secrets.access !== refusedToken && !expiresSoon(link);
+      const isFresh = secrets && !refusedTokens.has(secrets.access) && !expiresSoon(link);
       if (!link || !secrets || isFresh) {
         if (holder !== undefined) await store.endRefresh(person, server, holder);
         if (isFresh) return { current: { token: secrets.access } };
         return { current: link ? 'expired' : 'none' };
       }
-      if (holder !== undefined) return this.#refreshAsHolder({ person, server, refusedToken }, link, secrets, holder);
+      if (holder !== undefined) return this.#refreshAsHolder({ person, server, refusedTokens }, link, secrets, holder);
     }
     throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
   }
 
   async #refreshAsHolder(
-    { person, server, refusedToken }: { person: string; server: string; refusedToken: string | undefined },
+    { person, server, refusedTokens }: { person: string; server: string; refusedTokens: ReadonlySet<string> },
     link: StoredMcpAccountLink,
     { grantor, access, refresh }: McpAccountLinkSecrets,
     holder: string,
@@ -114,9 +131,10 @@ export class CurrentTokens {
     const { store, fetch, log } = this.#options;
     const { url, connectedAt, refreshedAt, expiresAt = Infinity } = link;
     const expiredLink: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
-    const isUsable = access !== refusedToken && expiresAt > Date.now();
+    // The server may refuse the token to another caller during the refresh.
+    const isUsable = (): boolean => !refusedTokens.has(access) && expiresAt > Date.now();
     let newLink: NewMcpAccountLink | undefined;
-    let current: Refresh['current'] = isUsable ? { token: access } : 'expired';
+    let failure: Exclude<Refresh['current'], { token: string }> = 'expired';
     try {
       if (refresh !== undefined) {
         const tokens = await refreshGrant(grantor, refresh, fetch);
@@ -124,19 +142,18 @@ export class CurrentTokens {
         const stored = this.#storeRefreshed(person, server, holder, { oldLink: link, newLink });
         return { current: { token: tokens.access_token }, stored };
       }
-      if (!isUsable) newLink = expiredLink;
+      if (!isUsable()) newLink = expiredLink;
     } catch (error) {
       log.info({ server, reason: describeError(error) }, 'a connection to an MCP server could not be refreshed');
       if (error instanceof OAuthError && finalErrors.has(error.code)) {
         newLink = expiredLink;
-        current = 'expired';
-      } else if (!isUsable) {
+      } else {
         const message = `The authorization server of the MCP server '${server}' does not refresh the connection now.`;
-        current = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
+        failure = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
       }
     }
     await store.endRefresh(person, server, holder, newLink && { oldLink: link, newLink });
-    return { current };
+    return { current: !newLink && isUsable() ? { token: access } : failure };
   }
 
   /**
@@ -164,6 +181,11 @@ export class CurrentTokens {
   #openSecrets(person: string, server: string, link: StoredMcpAccountLink): McpAccountLinkSecrets | undefined {
     return secretsSchema.safeParse(this.#options.store.openSecrets(person, server, link)).data;
   }
+}
+
+/** Resolves when a refresh has failed, or its new link is stored or cannot be stored any more. */
+async function waitUntilStored({ outcome }: RunningRefresh): Promise<void> {
+  await outcome.then(({ stored }) => stored).catch(() => undefined);
 }
 
 /**

@@ -10,7 +10,7 @@ import { until } from '../../helpers/until.ts';
 const url = 'https://notes.test/mcp';
 
 /** A person with a link whose token has expired, and an authorization server that accepts each refresh token once. */
-async function start(onRefreshed = () => undefined as void) {
+async function start(onRefreshed: () => void | Promise<void> = () => undefined) {
   const open = await openKeyStore();
   const { id: person } = await makeAdmin(open);
   let serial = 1;
@@ -41,7 +41,7 @@ async function start(onRefreshed = () => undefined as void) {
     log: silentLog,
     fetch: async (address, init) => {
       const answer = await fetch(address, init);
-      onRefreshed();
+      await onRefreshed();
       return answer;
     },
   });
@@ -72,4 +72,42 @@ it('a connection that is removed before its refresh begins leaves no lock behind
   store.beginRefresh = begin;
   await store.keep(person, 'notes', link);
   expect(await tokens.get(person, 'notes', url)).toEqual({ token: 'access 2' });
+});
+
+/** Opens a link whose refresh waits until the test lets it go on. */
+async function startHeld(onRefreshed: () => void = () => undefined) {
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const started = await start(async () => {
+    reached.resolve();
+    await held.promise;
+    onRefreshed();
+  });
+  return { ...started, reached: reached.promise, goOn: () => held.resolve() };
+}
+
+it('closing waits until a refresh that runs is stored, because the authorization server may accept only the new refresh token', async () => {
+  const { tokens, store, person, reached, goOn } = await startHeld();
+  const got = tokens.get(person, 'notes', url);
+  await reached;
+  const closed = tokens.close();
+  goOn();
+  await closed;
+  const stored = await store.find(person, 'notes');
+  expect(stored && store.openSecrets(person, 'notes', stored)).toMatchObject({ refresh: 'refresh 2' });
+  expect(await got).toEqual({ token: 'access 2' });
+});
+
+it('a token that the server refuses during its refresh is not returned, although the refresh fails', async () => {
+  const { tokens, store, link, person, reached, goOn } = await startHeld(() => {
+    throw new Error('The authorization server is away.');
+  });
+  const now = Date.now();
+  await store.keep(person, 'notes', { ...link, refreshedAt: now - 3_600_000, expiresAt: now + 30_000 });
+  const first = tokens.get(person, 'notes', url);
+  await reached;
+  const refused = tokens.get(person, 'notes', url, 'access 1');
+  // The second call has joined the refresh once its reads of the store are answered.
+  await store.find(person, 'notes');
+  goOn();
+  for (const got of [first, refused]) await expect(got).rejects.toMatchObject({ code: 'upstream_failed' });
 });
