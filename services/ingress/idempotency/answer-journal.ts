@@ -7,7 +7,7 @@ import type {
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
+import type { StoreQueueBudget, StoreQueueShare } from '#shared/serving/stored/store-queue-budget.ts';
 
 /** Milliseconds after the first of several pieces until they are written together. */
 const gatherMs = 50;
@@ -22,7 +22,7 @@ const endTimeoutMs = 60_000;
 export interface JournalParts {
   answers: Pick<IdempotentAnswers, 'append' | 'finish' | 'answerBytes'>;
   /** Bounds the memory of all answers that are not written yet. */
-  journalBudget: Pick<StoreQueueBudget, 'take' | 'release'>;
+  journalBudget: Pick<StoreQueueBudget, 'openShare'>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -32,12 +32,13 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If the pieces exceed the bound, or Redis does
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded, in sum and for each owner. If the pieces exceed the bound, or Redis does
  * not accept writes in time, the answer is not kept. The client still gets the answer.
  */
 export class AnswerJournal {
   readonly #execution: ExecutionRef;
   readonly #parts: JournalParts;
+  readonly #room: StoreQueueShare;
   #pieces: Piece[] = [];
   #waitingBytes = 0;
   /** Number of bytes that were added, written or not. */
@@ -57,6 +58,7 @@ export class AnswerJournal {
   constructor(execution: ExecutionRef, parts: JournalParts) {
     this.#execution = execution;
     this.#parts = parts;
+    this.#room = parts.journalBudget.openShare(execution.owner);
   }
 
   /** Writes the status and the headers at once, and the facts of the request that are known so far. */
@@ -70,7 +72,7 @@ export class AnswerJournal {
     this.#nextNumber = number + 1;
     if (this.#loss !== false || !this.#mayWrite) return;
     this.#bytes += bytes.length;
-    if (this.#bytes > this.#parts.answers.answerBytes || !this.#parts.journalBudget.take(bytes.length)) {
+    if (this.#bytes > this.#parts.answers.answerBytes || !this.#room.take(bytes.length)) {
       this.#dropPieces('unreported');
       void this.#write();
       return;
@@ -164,7 +166,7 @@ export class AnswerJournal {
 
   #releasePieces(pieces: readonly Piece[]): void {
     for (const { bytes } of pieces) {
-      this.#parts.journalBudget.release(bytes.length);
+      this.#room.release(bytes.length);
       this.#waitingBytes -= bytes.length;
     }
   }

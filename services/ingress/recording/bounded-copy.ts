@@ -1,17 +1,17 @@
-import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
+import type { StoreQueueShare } from '#shared/serving/stored/store-queue-budget.ts';
 
-/** Copies the first bytes of a body or an answer, up to a bound for this copy and a bound for all copies together. */
+/** Copies the first bytes of a body or an answer, up to a bound for this copy and the bounds of its share of the memory for copies. */
 export class BoundedCopy {
   readonly #maxBytes: number;
-  readonly #budget: Pick<StoreQueueBudget, 'take' | 'release'>;
+  readonly #share: StoreQueueShare;
   #pieces: Uint8Array[] = [];
   #copiedBytes = 0;
   #addedBytes = 0;
 
   /** @param maxBytes largest number of bytes that are copied */
-  constructor(maxBytes: number, budget: Pick<StoreQueueBudget, 'take' | 'release'>) {
+  constructor(maxBytes: number, share: StoreQueueShare) {
     this.#maxBytes = maxBytes;
-    this.#budget = budget;
+    this.#share = share;
   }
 
   /** Number of bytes that were added, whether or not they were copied. */
@@ -29,7 +29,7 @@ export class BoundedCopy {
     this.#addedBytes += bytes.length;
     if (!isWhole || bytes.length === 0) return;
     const kept = bytes.subarray(0, this.#maxBytes - this.#copiedBytes);
-    if (kept.length === 0 || !this.#budget.take(kept.length)) return;
+    if (kept.length === 0 || !this.#share.take(kept.length)) return;
     this.#copiedBytes += kept.length;
     this.#pieces.push(Uint8Array.from(kept));
   }
@@ -45,7 +45,7 @@ export class BoundedCopy {
 
   /** Discards the copied bytes, and releases their memory. */
   release(): void {
-    this.#budget.release(this.#copiedBytes);
+    this.#share.release(this.#copiedBytes);
     this.#pieces = [];
     this.#copiedBytes = 0;
   }

@@ -26,7 +26,7 @@ export interface RecorderParts {
   recordings: Pick<Recordings, 'store'>;
   /** Largest number of bytes that are recorded of each body, and of each answer. */
   bytes: number;
-  /** Largest total of bytes of recordings that are not written yet. */
+  /** Largest total of bytes of recordings that are not written yet. Those of one owner have half of what those of others leave. */
   roomBytes: number;
   count: (outcome: RecordingOutcome) => void;
   /** Undefined if the messages of requests must not be in traces. */
@@ -69,7 +69,9 @@ export class Recorder {
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
-    const [requestCopy, answerCopy] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
+    const storeOwner = findStoreOwner(getRequestContext(response).identity);
+    const share = this.#room.openShare(storeOwner);
+    const [requestCopy, answerCopy] = [new BoundedCopy(bytes, share), new BoundedCopy(bytes, share)];
     requestCopy.add(body);
     let isEnded = false;
     watchWritten(
@@ -110,7 +112,7 @@ export class Recorder {
       // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
       const content = { request: requestCopy.join(), answer: answerCopy.join() };
       const write = recordings
-        .store(findStoreOwner(getRequestContext(response).identity), facts, content.request, content.answer)
+        .store(storeOwner, facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
           this.#lost.add(error);
           return 'lost';

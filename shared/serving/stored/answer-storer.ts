@@ -52,7 +52,8 @@ export class AnswerStorer {
   async #store({ requestId, owner, format, answer, text, toStore }: FinishedAnswer): Promise<void> {
     const { id } = answer;
     if (typeof id !== 'string') return;
-    if (!this.queueBudget.take(text.length)) return this.countNoRoom(requestId);
+    const share = this.queueBudget.openShare(owner);
+    if (!share.take(text.length)) return this.countNoRoom(requestId);
     const { input, previous } = toStore;
     const response = format.toStoredAnswer(answer, previous);
     const storedResponse: StoredResponse = { id, response, input: format.toStoredInput(input), previous };
@@ -64,7 +65,7 @@ export class AnswerStorer {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');
     } finally {
-      this.queueBudget.release(text.length);
+      share.release(text.length);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts';
 import type { ModelSink } from '../serve-model.ts';
 import type { AnswerToStore } from './resolve-stored.ts';
 import type { AnswerStorer } from './answer-storer.ts';
-import type { StoreQueueBudget } from './store-queue-budget.ts';
+import type { StoreQueueShare } from './store-queue-budget.ts';
 
 /** Maximum bytes of an answer that is held back while it is stored. */
 const maxBytes = 8 * 1024 * 1024;
@@ -21,8 +21,8 @@ export interface StoringOptions {
   isGone: () => boolean;
   /** Takes room for the answer and stores it. Never rejects, and waits for a bounded time. */
   store: (answer: StorableAnswer) => Promise<void>;
-  /** Limits the bytes that all answers together hold back. */
-  room: Pick<StoreQueueBudget, 'take' | 'release'>;
+  /** Limits the bytes that all answers, and those of one owner, together hold back. */
+  room: StoreQueueShare;
   onTooLarge: () => void;
   /** Called if the answer is not stored because all answers together hold back too many bytes. */
   onNoRoom: () => void;
@@ -188,7 +188,7 @@ export function createStoringSink(
     stream,
     isGone: () => caller.isGone(),
     store: (storable) => storer.store({ requestId, owner, format, ...storable, toStore }),
-    room: storer.queueBudget,
+    room: storer.queueBudget.openShare(owner),
     onTooLarge: () => storer.countTooLarge(requestId),
     onNoRoom: () => storer.countNoRoom(requestId),
   });

@@ -6,18 +6,21 @@ const of = { owner: 'owner', id: 'id', attempt: 'ia_1' };
 const head = { status: 200, headers: {}, requestId: 'r', isEvents: false };
 
 /** Opens a journal whose first write Redis answers on demand. */
-function start() {
+function start(journalBudget = new StoreQueueBudget(1_000), owner = 'owner') {
   const written: string[] = [];
   const { promise, resolve } = Promise.withResolvers<'kept'>();
-  const journal = new AnswerJournal(of, {
-    answers: {
-      answerBytes: 1_000,
-      append: () => promise,
-      finish: async (_, { bytes }, kind) => void written.push(`${kind} ${Buffer.from(bytes ?? []).toString()}`),
+  const journal = new AnswerJournal(
+    { ...of, owner },
+    {
+      answers: {
+        answerBytes: 1_000,
+        append: () => promise,
+        finish: async (_, { bytes }, kind) => void written.push(`${kind} ${Buffer.from(bytes ?? []).toString()}`),
+      },
+      journalBudget,
+      log: { warn: () => undefined },
     },
-    journalBudget: new StoreQueueBudget(1_000),
-    log: { warn: () => undefined },
-  });
+  );
   return { journal, written, answer: () => resolve('kept') };
 }
 
@@ -32,4 +35,15 @@ it('the journal of an answer is written to its end, however soon the end follows
     await journal.finish('whole', false);
     expect(written, String(turns)).toEqual(['whole all']);
   }
+});
+
+it('the answers of one owner that wait to be written take half of the memory that those of others leave', async () => {
+  const budget = new StoreQueueBudget(1_000);
+  const journals = Array.from({ length: 10 }, () => start(budget));
+  for (const { journal } of journals) journal.add(Buffer.alloc(100), 0);
+  expect(budget.taken).toBe(500);
+  start(budget, 'other').journal.add(Buffer.alloc(400), 0);
+  expect(budget.taken).toBe(900);
+  for (const { journal } of journals) journal.stop();
+  expect(budget.taken).toBe(400);
 });

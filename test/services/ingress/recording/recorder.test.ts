@@ -21,7 +21,7 @@ interface Kept {
 /** Opens a recorder on a server with this handler, and collects its recordings. */
 async function recording(
   handle: RequestHandler,
-  { bytes = 1_000, model = 'demo', failWith = undefined as Error | undefined } = {},
+  { bytes = 1_000, model = 'demo', failWith = undefined as Error | undefined, roomBytes = 10_000 } = {},
 ) {
   const kept: Kept[] = [];
   const outcomes: RecordingOutcome[] = [];
@@ -35,13 +35,14 @@ async function recording(
       },
     },
     bytes,
-    roomBytes: 10_000,
+    roomBytes,
     count: (outcome) => outcomes.push(outcome),
     log: { warn: (facts: unknown) => void warnings.push(facts) },
   });
   const app = express();
   app.post('/ask', (request, response, next) => {
-    const sender = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' } as const;
+    const ownerId = request.get('x-owner') ?? 'ada';
+    const sender = { id: 'k1', name: 'laptop', kind: 'user', ownerId } as const;
     createContext(response, 'r1').sender = identityOf(sender);
     recorder.begin(request, response, 'chat', Buffer.from('a body')).model = model;
     return handle(request, response, next);
@@ -102,6 +103,27 @@ describe('a recorded request', () => {
     expect(kept).toMatchObject([{ answer: 'begun', facts: { end: 'cut', status: 200 } }]);
   });
 
+  it('takes half of the memory that the recordings of other owners leave, together with all others of its owner', async () => {
+    const answers: { end: () => unknown }[] = [];
+    const { ask, kept, outcomes, recorder } = await recording(
+      (_, response) => {
+        response.write('x'.repeat(100));
+        answers.push(response);
+      },
+      { roomBytes: 1_000 },
+    );
+    const begun = Array.from({ length: 10 }, () => ask());
+    await until(() => answers.length === 10);
+    expect(recorder.heldBytes).toBeLessThanOrEqual(500);
+    begun.push(ask({ headers: { 'x-owner': 'bob' } }));
+    await until(() => answers.length === 11);
+    for (const answer of answers) answer.end();
+    await Promise.all(begun);
+    await until(() => outcomes.length === 11);
+    const wholeOf = (name: string) => kept.filter(({ owner, facts }) => owner === name && !facts.isAnswerCut).length;
+    expect([wholeOf('ada'), wholeOf('bob'), recorder.heldBytes]).toEqual([4, 1, 0]);
+  });
+
   it('is answered although the store fails, and counted as lost', async () => {
     const away = { failWith: new Error('away') };
     const { record, outcomes, recorder } = await recording((_, response) => void response.end('fine'), away);
@@ -130,7 +152,8 @@ describe('a recorded request', () => {
 
 it('CutBytes keeps copies within the shared room, and never what follows a gap', () => {
   const room = new StoreQueueBudget(12);
-  const [one, other] = [new BoundedCopy(10, room), new BoundedCopy(10, room)];
+  const [one, other] = ['ada', 'bob'].map((owner) => new BoundedCopy(10, room.openShare(owner)));
+  if (!one || !other) throw new Error('no copies');
   const reused = Buffer.from('12345678');
   one.add(reused);
   reused.fill(0);

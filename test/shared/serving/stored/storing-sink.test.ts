@@ -44,7 +44,7 @@ function open({ stream = true, isGone = false } = {}) {
     stream,
     isGone: () => isGone,
     store,
-    room: new StoreQueueBudget(20_000_000),
+    room: new StoreQueueBudget(40_000_000).openShare('ada'),
     onTooLarge: () => void (counts.tooLarge += 1),
     onNoRoom: () => void (counts.noRoom += 1),
   });
