@@ -22,7 +22,7 @@ export interface MailFacts {
  * recognised.
  */
 export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): Mail {
-  const { id, event, to, address, createdAt, pausedUntil } = mail;
+  const { id, event, to, address, createdAt, pausedUntil, pausedSource } = mail;
   const { subject, paragraphs, page } = findText(mail);
   const createLink = (path: string): string | undefined =>
     publicUrl === undefined ? undefined : new URL(`/${path}`, publicUrl).href;
@@ -34,7 +34,7 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
     pausedUntil === undefined
       ? []
       : [
-          `This is the last alert by e-mail to you until ${formatInstant(pausedUntil)}: there were many within an hour.`,
+          `This is the last alert by e-mail ${pausedSource === undefined ? '' : `about ${toOneLine(pausedSource)} `}to you until ${formatInstant(pausedUntil)}: there were many within an hour.`,
         ];
   const parts = [
     ...paragraphs,

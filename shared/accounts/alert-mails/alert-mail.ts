@@ -22,6 +22,18 @@ export function isMailedEventType(type: string): type is MailedEventType {
 }
 
 /**
+ * Returns the source of an event that worker processes can cause as often as they want: the workers with one credential, or the models of
+ * all workers. The mails of a source to one recipient have a share of those that the recipient gets in an hour. Returns undefined for other
+ * events.
+ */
+export function findMailSource({ type, data }: Pick<WebhookEvent, 'type' | 'data'>): string | undefined {
+  if (type.startsWith('rtr.model.')) return 'models';
+  if (!type.startsWith('rtr.worker.')) return undefined;
+  const [credential, ...worker] = String(data['id']).split('.');
+  return worker.length === 0 ? 'workers without a credential' : `workers with the credential ${credential}`;
+}
+
+/**
  * Returns the owners to whose recipients an event is mailed: the people and teams among its owners, or the router if there are none.
  * Returns undefined for an event that is not mailed.
  */

@@ -6,7 +6,7 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 
 /**
- * The script that defines `mails.send(prefix, event, owners)`. It is prepended, after `emitScript`, to each script that changes a state
+ * The script that defines `mails.send(prefix, event, owners, source)`. It is prepended, after `emitScript`, to each script that changes a state
  * whose changes are mailed. Such a script stores the mails together with the change.
  */
 export const mailsScript = new URL('lua/mails.lua', import.meta.url);
@@ -39,10 +39,12 @@ const runningSchema = z.object({
   createdAt: storedNumber,
   elapsedMs: storedNumber,
   /**
-   * The end of the hour in which the recipient was sent the maximum number of mails. Only the last mail of that hour has this field. Until
-   * then, no further mails to the recipient are stored.
+   * The end of the hour in which the recipient was sent the maximum number of mails, in all or of one source. Only the last of these mails
+   * has this field. Until then, no further mails to the recipient are stored.
    */
   pausedUntil: storedNumber.optional(),
+  /** The source of which no further mails are stored until `pausedUntil`; absent if none at all are stored. */
+  pausedSource: z.string().optional(),
 });
 
 /** A mail whose try has begun, with its recipient's address and the milliseconds since the mail was made. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { findMailOwners } from '../alert-mails/alert-mail.ts';
+import { findMailOwners, findMailSource } from '../alert-mails/alert-mail.ts';
 import { mailsScript } from '../alert-mails/alert-mails.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -67,7 +67,8 @@ export class AlertStates {
    */
   async changeAll({ event, isMailed = true, ...change }: StateChanges): Promise<boolean> {
     const mailTo = event && isMailed && this.#isMailed ? findMailOwners(event) : undefined;
-    const args = { prefix: this.#prefix, ...change, event: event && toScriptEvent(event), mailTo };
+    const mailSource = event && findMailSource(event);
+    const args = { prefix: this.#prefix, ...change, event: event && toScriptEvent(event), mailTo, mailSource };
     return (await changeState.run(this.#redis, { args })) === 1;
   }
 }

@@ -6,6 +6,7 @@
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
 --   <prefix>alert-mails-of:<whom>   sorted set that expires: ids of the mails to a recipient, by the time at which they were made
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
+--   <prefix>alert-mails-by:<whom>   hash that expires: how many of these mails each source caused
 --
 -- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
 local mails = {}
@@ -21,7 +22,7 @@ local maxWaitingOf = 50
 local maxTriesOf = 2
 
 -- Maximum number of mails to one recipient in an hour. The hour begins with its first mail. Without this maximum, workers that keep coming
--- and going would cause any number of mails.
+-- and going would cause any number of mails. Each source may cause half of the mails that the others leave, so that other alerts are mailed.
 local maxPerHour = 30
 local hourMs = 3600000
 
@@ -76,8 +77,20 @@ local function recipientsOf(prefix, owner)
   return #found > 0 and found or routerRecipients(prefix)
 end
 
--- Stores a mail about an event for each recipient of the owners. `event` is as for `webhooks.emit`.
-function mails.send(prefix, event, owners)
+-- Returns the number that a further mail to a recipient has among the mails of the hour, its number among those of its source, and the
+-- maximum of the latter. Without a source, these two are 0 and 1.
+local function countSent(prefix, to, source)
+  local number = tonumber(redis.call('GET', prefix .. 'alert-mails-to:' .. to) or 0) + 1
+  if not source then
+    return number, 0, 1
+  end
+  local ofSource = tonumber(redis.call('HGET', prefix .. 'alert-mails-by:' .. to, source) or 0) + 1
+  return number, ofSource, math.ceil((maxPerHour - (number - ofSource)) / 2)
+end
+
+-- Stores a mail about an event for each recipient of the owners. `event` is as for `webhooks.emit`. `source` names the part that causes
+-- such events; nil for an event without a share of its own.
+function mails.send(prefix, event, owners, source)
   local now, due, count = webhooks.now(), prefix .. 'alert-mails-due', 0
   for _, owner in ipairs(owners) do
     for _, to in ipairs(recipientsOf(prefix, owner)) do
@@ -88,25 +101,33 @@ function mails.send(prefix, event, owners)
       redis.call('ZREMRANGEBYSCORE', waiting, '-inf', webhooks.whole(now - keptMs))
       local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
       hasRoom = hasRoom and redis.call('ZCARD', waiting) < maxWaitingOf
+      local number, ofSource, maxOfSource = countSent(prefix, to, source)
+      hasRoom = hasRoom and number <= maxPerHour and ofSource <= maxOfSource
       if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
-        local number = redis.call('INCR', sent)
+        redis.call('INCR', sent)
         if number == 1 then
           redis.call('PEXPIRE', sent, hourMs)
         end
-        if number <= maxPerHour then
-          local at = webhooks.whole(now)
-          redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
-          redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
-          redis.call('PEXPIRE', mail, keptMs)
-          redis.call('ZADD', waiting, at, id)
-          redis.call('PEXPIRE', waiting, keptMs)
-          if number == maxPerHour then
-            redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
-          end
-          -- The thousandths keep mails of one millisecond in the order in which they were made.
-          redis.call('ZADD', due, string.format('%.3f', now - 1 + number / 1000), id)
-          count = count + 1
+        local endsInMs = redis.call('PTTL', sent)
+        if source then
+          redis.call('HINCRBY', prefix .. 'alert-mails-by:' .. to, source, 1)
+          redis.call('PEXPIRE', prefix .. 'alert-mails-by:' .. to, endsInMs)
         end
+        local at = webhooks.whole(now)
+        redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
+        redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
+        redis.call('PEXPIRE', mail, keptMs)
+        redis.call('ZADD', waiting, at, id)
+        redis.call('PEXPIRE', waiting, keptMs)
+        if number == maxPerHour or ofSource == maxOfSource then
+          redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + endsInMs))
+        end
+        if number < maxPerHour and ofSource == maxOfSource then
+          redis.call('HSET', mail, 'pausedSource', source)
+        end
+        -- The thousandths keep mails of one millisecond in the order in which they were made.
+        redis.call('ZADD', due, string.format('%.3f', now - 1 + number / 1000), id)
+        count = count + 1
       end
     end
   end

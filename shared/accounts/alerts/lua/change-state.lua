@@ -13,6 +13,7 @@
 --   expiresAt  when the whole hash expires, ms since 1970; absent to set no expiry
 --   event      as for `webhooks.emit`; absent to emit no event
 --   mailTo     owners to whose recipients the event is mailed; absent to send no mails
+--   mailSource  source of the event, as for `mails.send`; absent if it has none
 -- Returns 1, or 0 if a state is not the expected one.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'alerts:' .. args.kind
@@ -35,7 +36,7 @@ end
 if args.event then
   webhooks.emit(args.prefix, args.event)
   if args.mailTo then
-    mails.send(args.prefix, args.event, args.mailTo)
+    mails.send(args.prefix, args.event, args.mailTo, args.mailSource)
   end
 end
 return 1

@@ -98,7 +98,9 @@ describe('an alert by e-mail', () => {
     const more = { to: 'address:ops@example.com', pausedUntil: 1_795_503_600_000 } as const;
     const { text } = compose('rtr.worker.lost', worker, more);
     expect(text).toContain('Administrators of the router have these alerts sent to this address.');
-    expect(text).toContain('until 2026-11-24 at 07:00 UTC');
+    expect(text).toContain('the last alert by e-mail to you until 2026-11-24 at 07:00 UTC');
+    const other = compose('rtr.worker.lost', worker, { ...more, pausedSource: 'models' });
+    expect(other.text).toContain('the last alert by e-mail about models to you until 2026-11-24 at 07:00 UTC');
   });
 
   it('of an unknown event contains its type and data', () => {

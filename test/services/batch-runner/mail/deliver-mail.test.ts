@@ -57,13 +57,41 @@ describe('the recipients of an alert', () => {
   it('get at most 30 in an hour, and the last one announces the pause', async () => {
     const { addPerson, smtp, deliverDue, report } = await openTestMails();
     const [bob, eve] = [await addPerson('bob'), await addPerson('eve')];
+    const key = { id: 'k1', kind: 'user', expires_at: 1 };
     for (let count = 1; count <= 40; count += 1)
-      await report({ owners: [bob], data: { id: `w${count}`, tier: 'gpu' } });
+      await report({ owners: [bob], type: 'rtr.key.expired', data: { ...key, name: `k${count}` } });
     await report({ owners: [eve] });
     expect(await deliverDue()).toHaveLength(31);
     const toBob = smtp.mails.filter(({ to }) => to.includes('bob@example.com'));
     const last = toBob.filter(({ text }) => text.includes('the last alert by e-mail'));
-    expect(last.map(({ headers }) => headers.get('subject'))).toEqual(['Model Router: The worker w30 is lost']);
+    expect(last.map(({ headers }) => headers.get('subject'))).toEqual(['Model Router: The key “k30” has expired']);
+  });
+});
+
+describe('alerts about workers', () => {
+  it('have half of the mails of an hour that the others leave for each credential, and announce the pause of these', async () => {
+    const { addPerson, smtp, deliverDue, report } = await openTestMails();
+    await addPerson('ada', { role: 'admin' });
+    const reportWorkers = async (credential: string, count: number): Promise<string[]> => {
+      smtp.mails.length = 0;
+      for (let number = 1; number <= count; number += 1)
+        await report({ data: { id: `${credential}.w${number}`, tier: 'gpu' } });
+      await deliverDue();
+      return smtp.mails.map(({ text }) => /This is the last alert [^:]* until/.exec(text)?.[0] ?? '');
+    };
+    const sent = await reportWorkers('invented', 40);
+    const last = 'This is the last alert by e-mail about workers with the credential invented to you until';
+    expect([sent.length, sent.filter(Boolean)]).toEqual([15, [last]]);
+    expect(await reportWorkers('box', 5)).toEqual(['', '', '', '', '']);
+    smtp.mails.length = 0;
+    for (let count = 0; count < 10; count += 1)
+      await report({ type: 'rtr.model.unserved', data: { models: ['m'], count: 1 } });
+    for (let count = 0; count < 9; count += 1)
+      await report({ type: 'rtr.errors.high', data: { requests: 9, failed: 9, percent: 100, threshold: 5 } });
+    await deliverDue();
+    const subjects = smtp.mails.map(({ headers }) => headers.get('subject') ?? '');
+    expect(subjects.filter((subject) => subject.includes('model'))).toHaveLength(5);
+    expect(subjects.filter((subject) => subject.includes('requests fail'))).toHaveLength(5);
   });
 });
 
@@ -90,7 +118,7 @@ describe('alerts to one recipient', () => {
     const { addPerson, mails, report, redis, prefix } = await openTestMails();
     const [bob, eve] = [await addPerson('bob'), await addPerson('eve')];
     for (let hour = 0; hour < 3; hour += 1) {
-      for (let count = 0; count < 30; count += 1) await report({ owners: [bob] });
+      for (let count = 0; count < 30; count += 1) await report({ owners: [bob], type: 'rtr.key.expired' });
       await redis.del(`${prefix}alert-mails-to:${bob}`);
     }
     await report({ owners: [eve] });
