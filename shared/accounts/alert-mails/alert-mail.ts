@@ -29,7 +29,8 @@ export function isMailedEventType(type: string): type is MailedEventType {
 export function findMailSource({ type, data }: Pick<WebhookEvent, 'type' | 'data'>): string | undefined {
   if (type.startsWith('rtr.model.')) return 'models';
   if (!type.startsWith('rtr.worker.')) return undefined;
-  const [credential, ...worker] = String(data['id']).split('.');
+  const { id } = data;
+  const [credential, ...worker] = typeof id === 'string' ? id.split('.') : [];
   return worker.length === 0 ? 'workers without a credential' : `workers with the credential ${credential}`;
 }
 
