@@ -29,7 +29,7 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { BackgroundIdentities } from './lines/background-identities.ts';
-import { answerMemoryBytes } from './lines/line-memory.ts';
+import { computeAnswerBudget } from './lines/line-memory.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
 import { scalePrices } from './lines/scale-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
@@ -116,6 +116,7 @@ await runService(async (environment, releases) => {
   const stopping = new AbortController();
   const heavyWork = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
   const requestBudget = new RequestBudget(computeRequestBudget(config.MAX_BODY_BYTES, process.constrainedMemory()));
+  const answerBudget = new MemoryBudget(computeAnswerBudget(process.constrainedMemory()));
   const batchDependencies = {
     batches,
     jobs,
@@ -164,7 +165,7 @@ await runService(async (environment, releases) => {
       waitingWork,
       storer: new AnswerStorer(storedResponses, log),
       requestBudget,
-      answerBudget: new MemoryBudget(answerMemoryBytes),
+      answerBudget,
       maxTries: config.BATCH_ATTEMPTS,
       log,
     },
@@ -211,7 +212,7 @@ await runService(async (environment, releases) => {
     formats: clientFormats,
     identities: requesterIdentities,
     heavyWork,
-    serving: { ...lineServing, requestBudget, priceOf: (tier, model) => prices.priceOf(tier, model) },
+    serving: { ...lineServing, requestBudget, answerBudget, priceOf: (tier, model) => prices.priceOf(tier, model) },
     maxTries: config.BATCH_ATTEMPTS,
     countResponse: metrics.countResponse.bind(metrics),
   });

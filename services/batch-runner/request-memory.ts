@@ -13,14 +13,7 @@ export function computeRequestBudget(maxBodyBytes: number, memoryBytes: number):
 
 /** The memory of all requests of a process. What requests add while they run is shared among their owners. */
 export class RequestBudget extends MemoryBudget {
-  readonly #max: number;
   readonly #bytesByOwner = new Map<string, number>();
-
-  /** @param max see `MemoryBudget` */
-  constructor(max: number) {
-    super(max);
-    this.#max = max;
-  }
 
   /** Counts bytes that a request of an owner has taken, or has given back if the number is negative. */
   countFor(owner: string, bytes: number): void {
@@ -36,7 +29,7 @@ export class RequestBudget extends MemoryBudget {
    */
   takeMore(owner: string, bytes: number, requestBytes: number): boolean {
     const ownerBytes = this.#bytesByOwner.get(owner) ?? 0;
-    if (ownerBytes > requestBytes && ownerBytes + bytes > this.#max - this.taken - bytes) return false;
+    if (ownerBytes > requestBytes && ownerBytes + bytes > this.max - this.taken - bytes) return false;
     return this.take(bytes, requestBytes);
   }
 }

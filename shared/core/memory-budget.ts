@@ -18,6 +18,10 @@ export class MemoryBudget {
     this.#max = max;
   }
 
+  get max(): number {
+    return this.#max;
+  }
+
   get taken(): number {
     return this.#taken;
   }

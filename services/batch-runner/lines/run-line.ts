@@ -199,7 +199,7 @@ async function serveOnce(
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     await requestMemory.beginIfLarge();
-    const answerSink = new AnswerSink((bytes) => requestMemory.hold(bytes));
+    const answerSink = new AnswerSink(memory, (bytes) => requestMemory.hold(bytes));
     const servingParts = { ...parts, dispatcher, limits, record };
     const running = await serveRequest(servingParts, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();

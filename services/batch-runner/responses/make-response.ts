@@ -16,6 +16,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { decideAfterError } from '../lines/decide-after-error.ts';
 import { LineCharge } from '../lines/line-charge.ts';
+import { LineMemory } from '../lines/line-memory.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
 import { EventWriter } from './event-writer.ts';
@@ -113,6 +114,7 @@ async function makeInRun(
   const runningResponse: RunningResponse = { ...response, queued, runId: begun.runId };
   const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
+  const memory = new LineMemory(parts.serving.answerBudget);
   const writer = new EventWriter({
     next: begun.next,
     lastNumber: backgroundFormat.findLastNumber,
@@ -122,7 +124,8 @@ async function makeInRun(
   });
   try {
     const { limits, record: count } = charge;
-    const streaming = { heavyTask, nextEvent: begun.next, write: (events: string): void => writer.write(events) };
+    const write = (events: string): void => writer.write(events);
+    const streaming = { heavyTask, nextEvent: begun.next, write, memory };
     const run = { id, requestId: record.requestId, format, backgroundFormat, ...streaming };
     const ended: RunEnd =
       identity && request && !refusal
@@ -140,6 +143,7 @@ async function makeInRun(
   } finally {
     watch.close();
     charge.release();
+    memory.release();
   }
 }
 

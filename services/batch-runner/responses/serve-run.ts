@@ -10,13 +10,16 @@ import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { awaitEnd } from '../await-end.ts';
-import { EventsSink, type StreamEnd } from './events-sink.ts';
+import { EventsSink, type EventsSinkParts, type StreamEnd } from './events-sink.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory, type RequestBudget } from '../request-memory.ts';
+import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface ServeRunParts extends ServingComponents, PrepareComponents {
   /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
   requestBudget: RequestBudget;
+  /** Memory budget for large answers. */
+  answerBudget: MemoryBudget;
 }
 
 export interface ResponseRequest extends RequestOptions {
@@ -38,6 +41,7 @@ export interface ResponseRun {
   nextEvent: number;
   /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
+  memory: EventsSinkParts['memory'];
 }
 
 /** Result of a run. */
@@ -87,7 +91,7 @@ async function prepareRun(
 
 async function servePrepared(
   parts: ServeRunParts,
-  { id, requestId, format, backgroundFormat, request: options, nextEvent, write }: ResponseRun,
+  { id, requestId, format, backgroundFormat, request: options, nextEvent, write, memory }: ResponseRun,
   request: PreparedRequest,
   caller: Caller,
   requestMemory: RequestMemory,
@@ -98,6 +102,7 @@ async function servePrepared(
     backgroundFormat,
     write,
     hold: (bytes) => requestMemory.hold(bytes),
+    memory,
   });
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.
