@@ -74,7 +74,7 @@ async function runWith(answers: readonly string[], formatName = 'chat') {
     breakers: new ModelBreakers(),
     refusedLines: new RefusedLines(),
     waitingWork: { setTiers: () => undefined },
-    requestBudget: new MemoryBudget(Infinity),
+    requestBudget: new RequestBudget(Infinity),
     answerBudget,
     maxTries: answers.length,
     log: silentLog,
