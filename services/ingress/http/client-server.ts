@@ -1,9 +1,11 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
+import { createMessageClasses } from './message-classes.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
@@ -37,7 +39,7 @@ export interface ClientServerParts {
 
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
-  app: RequestListener,
+  app: Express,
   { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
@@ -45,6 +47,7 @@ export function createClientServer(
   const serve = serveInTurn(waitingConnections.wrap(app), answerBroken);
   const server = createServer(
     {
+      ...createMessageClasses(app),
       keepAliveTimeout: keepAliveTimeoutMs,
       headersTimeout: Math.min(headersTimeoutMs, bodyTimeoutMs),
       requestTimeout: Math.max(uploadTimeoutMs, bodyTimeoutMs + 10_000),
