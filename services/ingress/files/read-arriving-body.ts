@@ -20,8 +20,8 @@ export async function* readArrivingBody(
   const endController = new AbortController();
   let isPiecePending = false;
   let isOver = false;
-  // A small body arrives together with its headers and is complete in the next tick.
-  process.nextTick(() => {
+  // A small body arrives together with its headers and is complete in the next turn of the event loop.
+  setImmediate(() => {
     if (!request.complete && !isOver) reservation?.markSlow((error) => endController.abort(error));
   });
   try {

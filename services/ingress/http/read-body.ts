@@ -68,8 +68,9 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       reject(new RouterError('invalid_json', 'The request body could not be read.', { cause }));
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    // Most bodies arrive together with their headers and are complete in the next tick.
-    process.nextTick(() => {
+    // Most bodies arrive together with their headers and are complete in the next turn of the event loop. In the next tick, they are not:
+    // ticks run between the last piece of a body and its end.
+    setImmediate(() => {
       if (request.complete || isOver) return;
       timer = setTimeout(() => reject(tooSlowError(timeoutMs)), timeoutMs);
       reservation.markSlow(reject);

@@ -63,6 +63,28 @@ it('a body that comes in pieces of a byte counts as the memory of its pieces', a
   expect(large.held).toBeLessThan(110_000);
 });
 
+it('only a body that does not arrive together with its headers is slow', async () => {
+  const readBody = createBodyReader({ maxBytes: 1_000_000, timeoutMs: 60_000 });
+  let slow = 0;
+  const url = await serveInTest(async (request, response) => {
+    const nothing = (): void => undefined;
+    const markSlow = (): void => {
+      slow += 1;
+    };
+    const { length } = await readBody(request, { grow: nothing, markSlow, markArrived: nothing });
+    response.end(`read ${length};`);
+  });
+  const { socket, text } = await openRaw(url);
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody');
+  await until(() => text().includes('read 4;'));
+  expect(slow).toBe(0);
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 6\r\n\r\nbo');
+  await until(() => slow === 1);
+  socket.write('dies');
+  await until(() => text().includes('read 6;'));
+  socket.destroy();
+});
+
 it('a byte order mark in front of a body is skipped', async () => {
   const answer = await cluster.postRaw(`\uFEFF${body}`);
   expect([answer.status, await answer.text()]).toEqual([200, '{"id":"a"}']);
