@@ -5,6 +5,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { allowOrigins } from './http/allow-origins.ts';
 import type { ArrivingBodies } from './http/arriving-bodies.ts';
 import { createErrorHandler, refuseUnknownPath } from './http/answer-error.ts';
+import type { DirectRoute } from './http/direct-routes.ts';
 import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
 import { refuseMisplacedPath } from './http/refuse-misplaced-path.ts';
@@ -46,7 +47,8 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   publicUrl: string | undefined;
 }
 
-export function createApp(parts: AppParts): Express {
+/** Creates the app, and lists the routes that are served without it. */
+export function createApp(parts: AppParts): { app: Express; directRoutes: DirectRoute[] } {
   const { formats, corsOrigins, arrivingBodies } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({
     name: api.segment,
@@ -63,7 +65,8 @@ export function createApp(parts: AppParts): Express {
     sendJson(this, value, parts.unreadOutputs);
     return this;
   };
-  app.use(parts.openRequests.track, assignRequestId);
+  const firstHandlers: RequestHandler[] = [parts.openRequests.track, assignRequestId];
+  app.use(firstHandlers);
   const requireStore: RequestHandler = (_request, _response, next) => {
     parts.store.assertIntact();
     next();
@@ -72,13 +75,19 @@ export function createApp(parts: AppParts): Express {
   // The Admin API is mounted before the CORS headers, because it is not for browsers.
   app.use('/api/admin/v1', requireStore, endIfSlow, arrivingBodies.createHandler(adminBodyBytes), parts.adminApi);
   // The console gets no CORS headers, because its pages have the same origin.
-  if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
+  const apiHandlers: RequestHandler[] = [
+    ...(corsOrigins.length > 0 ? [allowOrigins(corsOrigins)] : []),
+    refuseUpgrade,
+    ...(parts.tracing ? [traceRequests(parts.tracing)] : []),
+  ];
+  app.use('/api', apiHandlers);
   app.use(refuseUpgrade);
-  if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
-  // The busiest paths come first and outside of routers, because each router that a request passes through adds to its cost.
+  const directRoutes: DirectRoute[] = [];
   for (const format of formats) {
-    for (const { path, handlers } of listGenerateRoutes(getBasePath(format.api), format, parts))
-      app.post(path, handlers);
+    for (const { path, handlers, answerError } of listGenerateRoutes(getBasePath(format.api), format, parts)) {
+      app.post(path, handlers, answerError);
+      directRoutes.push({ path, handlers: [...firstHandlers, ...apiHandlers, ...handlers], answerError });
+    }
   }
   for (const [api, apiFormats] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = apiFormats;
@@ -104,7 +113,7 @@ export function createApp(parts: AppParts): Express {
   app.get('/', answerAddressList(parts.publicUrl, apis));
   app.use(parts.pages);
   app.use(refuseUnknownPath, createErrorHandler(formats[0], parts));
-  return app;
+  return { app, directRoutes };
 
   function getBasePath(api: ClientApi): string {
     return `/api/${parts.getSegment(api)}`;

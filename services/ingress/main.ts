@@ -325,7 +325,7 @@ await runService(async (environment, releases) => {
     log,
     releases,
   });
-  const app = createApp({
+  const { app, directRoutes } = createApp({
     ...healthParts,
     log,
     openRequests,
@@ -392,6 +392,7 @@ await runService(async (environment, releases) => {
     openRequests,
     countRefusal,
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    directRoutes,
     waitingConnections: new WaitingConnections(
       computeMaxWaitingConnections(process.constrainedMemory()),
       createPeerCheck(config.TRUSTED_PROXIES),

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
+import { type DirectRoute, serveDirectly } from './direct-routes.ts';
 import { createMessageClasses } from './message-classes.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './answer-error.ts';
@@ -35,16 +36,18 @@ export interface ClientServerParts {
   countRefusal: CountRefusal;
   bodyTimeoutMs: number;
   waitingConnections: WaitingConnections;
+  /** Routes that are served without the app. */
+  directRoutes: readonly DirectRoute[];
 }
 
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: Express,
-  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections, directRoutes }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
-  const serve = serveInTurn(waitingConnections.wrap(app), answerBroken);
+  const serve = serveInTurn(waitingConnections.wrap(serveDirectly(app, directRoutes, log)), answerBroken);
   const server = createServer(
     {
       ...createMessageClasses(app),

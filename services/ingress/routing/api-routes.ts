@@ -36,7 +36,8 @@ export interface ApiRoutesParts
 
 export interface GenerateRoute {
   path: string;
-  handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
+  handlers: [RequestHandler, RequestHandler];
+  answerError: ErrorRequestHandler;
 }
 
 function createModelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutesParts): RequestHandler {
@@ -58,7 +59,7 @@ function createKeyedHandler(format: ClientFormat, parts: ApiRoutesParts): KeyedH
   return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);
 }
 
-/** Returns the routes that generate answers. They are the busiest routes, so the app mounts them before all routers. */
+/** Returns the routes that generate answers. They are the busiest routes, see `serveDirectly`. */
 export function listGenerateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
   return format.routes
@@ -66,11 +67,8 @@ export function listGenerateRoutes(base: string, format: ClientFormat, parts: Ap
     .flatMap((route) =>
       prefixes.map((prefix) => ({
         path: `${base}${prefix}${route.path}`,
-        handlers: [
-          requireKey(parts, keyHeader),
-          createModelHandler(format, route, parts),
-          createErrorHandler(format, parts),
-        ],
+        handlers: [requireKey(parts, keyHeader), createModelHandler(format, route, parts)],
+        answerError: createErrorHandler(format, parts),
       })),
     );
 }

@@ -40,6 +40,7 @@ export const requestPath: readonly PathLayer[] = [
     steps: [
       { file: 'services/ingress/app.ts', job: 'route table', ...wired },
       { file: 'services/ingress/routing/api-routes.ts', job: "handlers of the formats' routes" },
+      { file: 'services/ingress/http/direct-routes.ts', job: 'runs the handlers, without Express' },
       { file: 'services/ingress/http/require-key.ts', job: 'admits requests with a valid key' },
       { file: 'services/ingress/http/request-context.ts', job: 'what its handlers know of the request' },
       { file: 'shared/accounts/keys/key-verifier.ts', job: 'looks the key up, cached for seconds', ...wired },

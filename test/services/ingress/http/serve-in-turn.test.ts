@@ -25,6 +25,7 @@ async function connectToServer() {
     countRefusal,
     bodyTimeoutMs: 60_000,
     waitingConnections: new WaitingConnections(100, () => true),
+    directRoutes: [],
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

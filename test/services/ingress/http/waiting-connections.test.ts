@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import express, { type Response } from 'express';
 import type { AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
@@ -70,13 +70,15 @@ it('the memory of waiting connections is at most a quarter of the memory of a pr
 });
 
 it('a server ends connections with incomplete heads, and none that is being answered', async () => {
-  const answering: ServerResponse[] = [];
-  const server = createClientServer((_, response) => void answering.push(response), {
+  const answering: Response[] = [];
+  const app = express().use((_, response) => void answering.push(response));
+  const server = createClientServer(app, {
     log: silentLog,
     openRequests: new OpenRequests(),
     countRefusal: () => undefined,
     bodyTimeoutMs: 60_000,
     waitingConnections: new WaitingConnections(16, () => true),
+    directRoutes: [],
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
