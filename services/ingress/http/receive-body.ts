@@ -1,4 +1,5 @@
 import { createShuttingDownError } from '#shared/core/errors.ts';
+import { computeTextMemory } from '#shared/core/text-memory.ts';
 import type { Request, Response } from 'express';
 import type { HeldBodies } from './held-bodies.ts';
 import { getRequestContext } from './request-context.ts';
@@ -13,8 +14,8 @@ export interface ReceiveParts {
 
 /**
  * Reads a request's body within the limits of this process, and claims the request's idempotency key. The memory of the body
- * (`RequestContext.memory`) stays reserved until the answer is complete or the memory is released; no reference to the body may be kept
- * after that. Call it only after `requireKey`.
+ * (`RequestContext.memory`), which counts as `computeTextMemory` says, stays reserved until the answer is complete or the memory is released;
+ * no reference to the body may be kept after that. Call it only after `requireKey`.
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `IdempotentRequest.claim`
  */
@@ -26,8 +27,11 @@ export async function receiveBody(
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
   const context = getRequestContext(response);
-  const body = await readBody(request, context.reserveBody(heldBodies));
+  const reservation = context.reserveBody(heldBodies);
+  const body = await readBody(request, reservation);
   if (response.destroyed) return undefined;
+  const moreBytes = computeTextMemory(body) - body.length;
+  if (moreBytes > 0) reservation.grow(moreBytes);
   if (isEnding()) throw createShuttingDownError();
   // A request without an idempotency key does not wait, because even that would cost a turn of the microtask queue.
   if (context.keyed) await context.keyed.claim(body);

@@ -1,7 +1,9 @@
-import { Router, type RequestHandler } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { createErrorHandler, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { getRequestContext } from '../http/request-context.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { mcpFormat, createMcpFormat } from './mcp-format.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
@@ -23,9 +25,8 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
   routes.use(requireOrigin(mcpOrigins, corsOrigins));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response, next) => {
-    const body = await receiveBody(request, response, parts);
-    if (!body) return;
-    const message = parseJsonBody(body);
+    const message = await receiveMessage(request, response, parts);
+    if (message === undefined) return;
     try {
       await mcp.serve(request, response, message);
     } catch (error) {
@@ -39,6 +40,19 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
   routes.all('/', refuseMethod('GET', 'POST'));
   routes.use(createErrorHandler(mcpFormat, parts));
   return routes;
+}
+
+/**
+ * Receives and parses a message. Reserves memory for the parsed message, which is kept as long as its answer takes. A call that
+ * is written for a worker takes the place of the body.
+ * @returns undefined if the client disconnects meanwhile
+ * @throws RouterError as `receiveBody` and `parseJsonBody` do
+ */
+async function receiveMessage(request: Request, response: Response, parts: ReceiveParts): Promise<unknown> {
+  const body = await receiveBody(request, response, parts);
+  if (!body) return undefined;
+  getRequestContext(response).memory.grow(computeTextMemory(body));
+  return parseJsonBody(body);
 }
 
 /**
