@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { parseWithWriter } from './exact-numbers.ts';
+import { parseWithWriter, writeExactInPieces } from './exact-numbers.ts';
 import type { JsonObject } from './json.ts';
 import { parseAroundLists, type ListSizes } from './json-lists.ts';
 import { findLongStrings } from './long-strings.ts';
@@ -24,6 +24,9 @@ export interface JsonText {
 /** A text of at most this many bytes is always parsed as a whole. */
 export const maxWholeBytes = 64 * 1024;
 
+/** A text that was parsed from at least this many characters is written in pieces, so that there is no copy of all its strings. */
+const minPiecedCharacters = 1024 * 1024;
+
 /** Characters of a long string that its replacement keeps at its start. */
 const startLength = 32;
 
@@ -39,9 +42,26 @@ export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
 }
 
 function parseWhole(text: Buffer): JsonText {
-  const { value, stringify } = parseWithWriter(text.toString());
-  const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
+  const { value, write } = parseWithEncoder(text.toString(), (piece) => [Buffer.from(piece)]);
   return { value, write, skim: (check) => check(), hasUnreadLists: false };
+}
+
+/**
+ * Parses a text.
+ * @param encode encodes a piece of what is written
+ */
+function parseWithEncoder(
+  text: string,
+  encode: (piece: string) => Buffer[],
+): { value: unknown; write: JsonText['write'] } {
+  const { value, stringify } = parseWithWriter(text);
+  if (text.length < minPiecedCharacters) return { value, write: (object) => encode(stringify(object)) };
+  const write = (object: JsonObject): Buffer[] => {
+    const encoded: Buffer[] = [];
+    writeExactInPieces(object, (piece) => encoded.push(...encode(piece)));
+    return encoded;
+  };
+  return { value, write };
 }
 
 function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
@@ -63,16 +83,12 @@ function parseInParts(text: Buffer): JsonText | undefined {
     return { bytes: text.subarray(start, end), text: undefined };
   });
   skeleton += text.toString('utf8', from);
-  const { value, stringify } = parseWithWriter(skeleton);
   const state: StringMarks = { mark, strings, isSkimmed: false };
+  const { value, write } = parseWithEncoder(skeleton, (piece) => writeInParts(piece, state));
   if (!putStringsBack(value, state)) return undefined;
   return {
     value,
-    write: (object) =>
-      writeInParts(
-        skim(state, () => stringify(object)),
-        state,
-      ),
+    write: (object) => skim(state, () => write(object)),
     skim: (check) => skim(state, check),
     hasUnreadLists: false,
   };

@@ -1,4 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { writeExactInPieces } from '#shared/core/exact-numbers.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 
@@ -20,13 +22,21 @@ export async function readLine(
   try {
     if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
-    return { customId, body: Buffer.from(JSON.stringify(request)) };
+    return { customId, body: writeBody(request, bytes.length) };
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
     return { customId: findCustomId(bytes), error };
   } finally {
     heavyTask.end();
   }
+}
+
+/** @param lineBytes bytes of the line; a request of a large line is written in pieces, because its whole text would take too much memory */
+function writeBody(request: JsonObject, lineBytes: number): Buffer {
+  if (lineBytes < heavyBytes) return Buffer.from(JSON.stringify(request));
+  const pieces: Buffer[] = [];
+  writeExactInPieces(request, (piece) => pieces.push(Buffer.from(piece)));
+  return Buffer.concat(pieces);
 }
 
 /** Matches the field `custom_id` in the text of a line. */

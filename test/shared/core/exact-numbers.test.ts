@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExact, writeExact } from '#shared/core/exact-numbers.ts';
+import { parseExact, writeExact, writeExactInPieces } from '#shared/core/exact-numbers.ts';
 import { parseJsonText } from '#shared/core/json-text.ts';
 import { least } from '../../helpers/least.ts';
 import type { JsonObject } from '#shared/core/json.ts';
@@ -65,4 +65,37 @@ it.each([
 ] as const)('a JSON text %s is written with its numbers as they were', (_, long, lists) => {
   const text = `${numbers},"long":${long},"model":"a"}`;
   expect(written(text, lists)).toBe(text.replace('"model":"a"', '"model":"b"'));
+});
+
+describe('a large value that is written in pieces', () => {
+  const writePieces = (value: unknown): string[] => {
+    const pieces: string[] = [];
+    writeExactInPieces(value, (piece) => pieces.push(piece));
+    return pieces;
+  };
+
+  it('has the same text as one that is written at once', () => {
+    const texts = ['{"a":1.0,"b":[],"c":{},"漢":["ä\\u0000",null,true,-0.0,1e400,{"d":[[2.50]]}]}', '[]', '"x"', '7'];
+    for (const text of texts) {
+      const value = parseExact(text);
+      expect(writePieces(value).join('')).toBe(writeExact(value));
+    }
+    const { a, ...rest } = parseExact('{"a":1.0,"b":2.0,"__proto__":{"x":3.0}}') as JsonObject;
+    const changed = { ...rest, a: undefined, c: [undefined, a] };
+    expect(writePieces(changed).join('')).toBe(writeExact(changed));
+  });
+
+  it('is never in memory as a whole text', () => {
+    const value = { texts: Array(10_000).fill('漢'.repeat(1_000)) };
+    const pieces = writePieces(value);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(20_000);
+    expect(pieces.join('')).toBe(JSON.stringify(value));
+    expect(
+      Math.max(
+        ...parseJsonText(Buffer.from(JSON.stringify(value)))
+          .write(value)
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(60_000);
+  });
 });
