@@ -1,5 +1,6 @@
 import type { JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -16,6 +17,8 @@ export interface HandleJobOptions {
   linkedServers: Pick<LinkedServers, 'findRun'>;
   /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
+  /** Maximum bytes of memory for the texts of one call, see `computeTextMemory`. */
+  maxCallBytes: number;
   /** Maximum bytes of one tool's output. */
   maxOutputBytes: number;
 }
@@ -23,10 +26,13 @@ export interface HandleJobOptions {
 const emptyEnd: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
 /** Creates the handler that checks a tool's input, runs the tool within its timeout, and answers with the tool's output. */
-export function createHandleJob({ tools, linkedServers, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+export function createHandleJob(options: HandleJobOptions): JobHandler {
+  const { tools, linkedServers, timeoutMs, maxCallBytes, maxOutputBytes } = options;
   return async function handleJob(job, reply, signal) {
     const { length: bytes } = job.body;
     const { ownerMark: owner } = job;
+    if (computeTextMemory(job.body) > maxCallBytes)
+      throw new RouterError('body_too_large', 'The call has more text than the worker has memory for.');
     const call = parseToolCall(readRequest(job).request);
     const runTool = job.connection
       ? linkedServers.findRun(job.connection)

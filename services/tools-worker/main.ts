@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
@@ -14,6 +15,12 @@ import { shippedTools } from './tools/shipped-tools.ts';
 
 /** Maximum milliseconds that the worker waits for its MCP servers before it announces its tools. Most servers start within this time. */
 const maxStartWaitMs = 3_000;
+
+/**
+ * The texts of one call may use the memory limit divided by this number. They are in memory many times while the input is checked and
+ * written for a server.
+ */
+const callMemoryDivisor = 16;
 
 /** Bytes that an MCP message may have in addition to a tool's output. */
 const messageMarginBytes = 64 * 1024;
@@ -60,6 +67,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
         tools: toolSet,
         linkedServers,
         timeoutMs: config.TOOL_TIMEOUT_MS,
+        maxCallBytes: computeMemoryShare(callMemoryDivisor, process.constrainedMemory()),
         maxOutputBytes: config.TOOL_OUTPUT_BYTES,
       }),
     ),

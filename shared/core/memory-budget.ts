@@ -8,18 +8,14 @@ export function computeMemoryShare(parts: number, memoryBytes: number): number {
 
 /** A memory limit that all work of one kind in this process shares. */
 export class MemoryBudget {
-  readonly #max: number;
+  readonly max: number;
   #taken = 0;
   /** The number of refused requests for memory. */
   refusals = 0;
 
   /** @param max the limit; infinite if there is none */
   constructor(max: number) {
-    this.#max = max;
-  }
-
-  get max(): number {
-    return this.#max;
+    this.max = max;
   }
 
   get taken(): number {
@@ -32,7 +28,7 @@ export class MemoryBudget {
    * @returns false if there is no room
    */
   take(amount: number, ownAmount = 0): boolean {
-    if (this.#taken > ownAmount && this.#taken + amount > this.#max) {
+    if (this.#taken > ownAmount && this.#taken + amount > this.max) {
       this.refusals += 1;
       return false;
     }

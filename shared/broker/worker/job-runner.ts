@@ -83,10 +83,11 @@ export class JobRunner {
 
   /**
    * Runs a job. `onFreed` is called when the job has ended.
+   * @param heldBytes bytes of the memory for bodies that are taken for the job. They are released when the job has ended
    * @param isOffered whether the job was offered. The dispatcher then does not know yet that the worker has accepted the job. A keep-alive
    * tells it before the handler is called, because the handler may kill this process
    */
-  run(grant: Grant, body: Buffer, isOffered = false): void {
+  run(grant: Grant, body: Buffer, { heldBytes, isOffered }: { heldBytes: number; isOffered: boolean }): void {
     const {
       requestId,
       operation,
@@ -166,7 +167,7 @@ export class JobRunner {
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
-        bodies.release(grant.bodyBytes);
+        bodies.release(heldBytes);
         onFreed();
       }
     };

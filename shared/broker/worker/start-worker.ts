@@ -13,12 +13,19 @@ import { countTicketSlots } from '../contract/pull.ts';
 import { parseGrantToken } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
 import { DispatcherContacts } from './dispatcher-contacts.ts';
 import { JobRunner } from './job-runner.ts';
-import { TicketClaimer } from './ticket-claimer.ts';
+import { createMemoryError, TicketClaimer } from './ticket-claimer.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
+
+/**
+ * The part of the memory for bodies that the text of one body takes at most, unless the body itself has more bytes. So small bodies have
+ * room beside it.
+ */
+const maxPartOfText = 7 / 8;
 
 /** Milliseconds that handlers have to settle after their jobs were aborted, because the drain took too long. */
 const settleMs = 1_000;
@@ -246,9 +253,16 @@ export class Worker {
     else if (reply) this.#broker.publish(reply, '');
   }
 
+  /** Begins a job for whose body `bodyBytes` of memory are taken. */
   #beginJob(grant: Grant, body: Buffer, isOffered = false): void {
-    if (!this.#hasEnded) return this.#jobs.run(grant, body, isOffered);
-    this.#bodies.release(grant.bodyBytes);
+    const bodies = this.#bodies;
+    const heldBytes = Math.max(grant.bodyBytes, Math.min(computeTextMemory(body), bodies.max * maxPartOfText));
+    if (heldBytes > grant.bodyBytes) {
+      bodies.release(grant.bodyBytes);
+      if (!bodies.take(heldBytes)) return this.#tickets.giveBack(grant, createMemoryError());
+    }
+    if (!this.#hasEnded) return this.#jobs.run(grant, body, { heldBytes, isOffered });
+    bodies.release(heldBytes);
     this.#tickets.giveBack(grant, createRestartError());
   }
 

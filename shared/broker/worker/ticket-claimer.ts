@@ -139,6 +139,7 @@ export class TicketClaimer {
   }
 }
 
-function createMemoryError(): RouterError {
+/** Returns the error with which a worker without memory for a body gives the job back. */
+export function createMemoryError(): RouterError {
   return new RouterError('overloaded', 'The worker holds as many requests as it has memory for.', { retryAfter: 1 });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
 import { createHandleJob } from '#services/tools-worker/handle-job.ts';
 import type { Tool, ToolContext, ToolOutput } from '#services/tools-worker/tool.ts';
 import { collectAnswer, grantedJob } from '../../helpers/broker/collect-answer.ts';
@@ -11,18 +12,26 @@ interface Settings {
   stream?: boolean;
   signal?: AbortSignal;
   check?: (bytes: number, owner: string | undefined) => Promise<void> | void;
+  input?: JsonObject;
 }
 
 async function runJob(run: Run, settings: Settings = {}): Promise<string> {
-  const { timeoutMs = 20_000, stream = false, signal = new AbortController().signal, check } = settings;
+  const {
+    timeoutMs = 20_000,
+    stream = false,
+    signal = new AbortController().signal,
+    check,
+    input = { a: 1 },
+  } = settings;
   const tool: Tool = { name: 'tool', description: '', inputSchema: {}, run };
   const handle = createHandleJob({
     tools: { get: () => tool, findCheck: () => async (_, bytes, owner) => check?.(bytes, owner) },
     linkedServers: { findRun: () => run },
     timeoutMs,
+    maxCallBytes: 300_000,
     maxOutputBytes: 200,
   });
-  const body = { tool: 'tool', input: { a: 1 } };
+  const body = { tool: 'tool', input };
   const job = grantedJob('tool', { operation: 'execute_tool', format: 'tools', ownerMark: 'an owner', stream, body });
   const { write, text } = collectAnswer();
   await handle(job, { addHeaders: () => undefined, write }, signal);
@@ -39,6 +48,18 @@ describe('running a tool', () => {
       content: [{ type: 'text', text: '{"a":1}' }],
       structured_content: { b: 2 },
     });
+  });
+
+  it.each([
+    ['one character outside of Latin-1', 'Ā', 2_800, false],
+    ['that character, and fewer texts', 'Ā', 1_000, true],
+    ['no such character', 'ÿ', 2_800, true],
+  ])('refuses an input whose texts take too much memory: %s', async (_, text, count, isRun) => {
+    const run = vi.fn<Run>(() => Promise.resolve(textOutput('')));
+    const answer = runJob(run, { input: { text, texts: Array(count).fill('x'.repeat(97)) } });
+    if (isRun) await answer;
+    else await expect(answer).rejects.toMatchObject({ code: 'body_too_large' });
+    expect(run).toHaveBeenCalledTimes(isRun ? 1 : 0);
   });
 
   it('checks the input with the bytes of the call, and input and output in the turn of its owner', async () => {

@@ -41,3 +41,28 @@ it('a single body gets memory, however large it is', async ({ ingress, addWorker
   expect((await failing.finished).state).toBe('failed');
   expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
 });
+
+/** A body of many short strings, one of which begins with `first`. */
+const textBody = (bytes: number, first: string, steps: Step[]): Buffer =>
+  Buffer.from(JSON.stringify({ steps, texts: [first, ...Array(Math.floor(bytes / 1_003)).fill('x'.repeat(1_000))] }));
+
+it('a body with a character outside of Latin-1 takes twice its memory, and leaves room for small ones', async ({
+  ingress,
+  addWorker,
+  expect,
+}) => {
+  const { id } = await addWorker({ slots: 4, bodies: new MemoryBudget(4 * mebibyte) });
+  const hanging: Step[] = [{ write: 'x' }, { hang: true }];
+  const send = (first: string) => ingress.send({ body: textBody(1.5 * mebibyte, first, [{ whoami: true }]) }).finished;
+  const latin = ingress.send({ body: textBody(1.5 * mebibyte, 'ÿ', hanging) });
+  await until(() => latin.text() === 'x');
+  expect(await send('Ā')).toMatchObject({ state: 'failed', error: { code: 'overloaded' } });
+  expect(await send('ÿ')).toMatchObject({ state: 'done', text: id });
+  latin.cancel();
+  await until(async () => expect((await send('Ā')).text).toBe(id));
+  const wide = ingress.send({ body: textBody(3 * mebibyte, 'Ā', hanging) });
+  await until(() => wide.text() === 'x');
+  expect(await send('ÿ')).toMatchObject({ state: 'failed', error: { code: 'overloaded' } });
+  expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
+  wide.cancel();
+});
