@@ -134,7 +134,7 @@ export class JobEffects {
    * Checks whether the earlier worker that died with the job is really dead. If so, the job ends. Otherwise the death of the present worker
    * counts as the first death. During the check, the job stays with the present worker.
    */
-  checkEarlierDeath(job: Job, event: FailureEvent): void {
+  checkEarlierDeath(job: Job, event: FailureEvent, now: number): void {
     const { attempt, death } = job;
     if (!attempt || !death) return;
     const { deaths, checks, raise } = this.#dependencies;
@@ -145,7 +145,7 @@ export class JobEffects {
       isRefuted: () => !deaths.hasDeath(job, performance.now()),
       onVerdict: (hasDied) => {
         if (!hasDied) job.clearDeath();
-        raise(job, hasDied ? { type: 'abandoned', error: deaths.recordSecondDeath(job, death, attempt) } : event);
+        raise(job, hasDied ? { type: 'abandoned', error: deaths.recordSecondDeath(job, death, attempt, now) } : event);
       },
     });
   }

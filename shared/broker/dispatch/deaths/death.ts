@@ -19,6 +19,8 @@ export interface Death {
   afterMs: number;
   /** The digest of the job's body, see `computeBodyDigest`. */
   digest: string;
+  /** Whether the job's body may have killed the worker, see `mayHaveKilled`. */
+  isSuspect: boolean;
 }
 
 /** The evidence of a worker's death besides its silence: its connection is closed, or another process has replaced it. */
@@ -34,6 +36,14 @@ export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boole
   if (!isOffered || isConfirmed) return true;
   if (evidence) return false;
   return hasSentFrame || assignedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
+}
+
+/** A body kills a worker while it is read, translated and sent on, which takes at most this many milliseconds. */
+const maxBeginMs = 10_000;
+
+/** Whether the body of a job may have killed its worker: the worker died soon after it had begun, and before the first output. */
+export function mayHaveKilled({ firstDataAt, assignedAt }: Attempt, now: number): boolean {
+  return firstDataAt === undefined && now - assignedAt < maxBeginMs;
 }
 
 /** The error of a job whose worker is lost. */

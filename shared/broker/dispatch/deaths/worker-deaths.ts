@@ -5,15 +5,15 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import type { JobRequest } from '../job-request.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import type { Death } from './death.ts';
+import { mayHaveKilled, type Death } from './death.ts';
 import { computeBodyDigest, RefusedBodies } from './refused-bodies.ts';
 
 /** If every worker's last heartbeat is older than this many milliseconds, the broker probably delivers no heartbeats. */
 const maxDeliveryGapMs = 1_000;
 
 /**
- * Counts, for each job, the workers that have died while they had the job. If two workers have died, the job ends with `workers_died`, and
- * its body is refused for ten minutes. Losses of workers that did not die do not count.
+ * Counts, for each job, the workers that have died while they had the job. If two workers have died, the job ends with `workers_died`. If
+ * both died before the job had output, and soon after it had begun, its body is refused for ten minutes. Losses of workers that did not die do not count.
  */
 export class WorkerDeaths {
   readonly #workers: Pick<LiveWorkers, 'get' | 'workers'>;
@@ -63,11 +63,13 @@ export class WorkerDeaths {
    * Records that a worker has died with a job. Does nothing if the client has got a part of an answer that cannot continue: such a job ends
    * for that reason, and is not quarantined.
    */
-  record(job: Job, { worker, grant, assignedAt }: Attempt, now: number): void {
+  record(job: Job, attempt: Attempt, now: number): void {
+    const { worker, grant, assignedAt } = attempt;
     const { canMove, death, body, request, traceId } = job;
     const digest = death?.digest ?? (body && computeBodyDigest(request, body));
     if (!canMove || digest === undefined) return;
-    job.recordDeath({ worker, grant, diedAt: now, afterMs: now - assignedAt, digest });
+    const isSuspect = mayHaveKilled(attempt, now);
+    job.recordDeath({ worker, grant, diedAt: now, afterMs: now - assignedAt, digest, isSuspect });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',
@@ -75,14 +77,18 @@ export class WorkerDeaths {
   }
 
   /**
-   * Records that a second worker has died with a job, and refuses the job's body from now on.
+   * Records that a second worker has died with a job. Refuses the job's body from now on if it may have killed both workers.
+   * @param now when the second worker died, in milliseconds of `performance.now()`
    * @returns the error with which the job ends
    */
-  recordSecondDeath({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
+  recordSecondDeath({ request, traceId }: Job, first: Death, attempt: Attempt, now: number): RouterError {
     const { requestId } = request;
-    this.#refusedBodies.refuse(digest);
-    const workers = [first.id, worker.id];
-    this.#log.error({ requestId, traceId, workers, digest }, 'two workers died with a request, which is refused now');
+    const { digest } = first;
+    const isRefused = first.isSuspect && mayHaveKilled(attempt, now);
+    if (isRefused) this.#refusedBodies.refuse(digest);
+    const workers = [first.worker.id, attempt.worker.id];
+    const consequence = isRefused ? ', which is refused now' : '';
+    this.#log.error({ requestId, traceId, workers, digest }, `two workers died with a request${consequence}`);
     return new RouterError('workers_died', 'Two workers died while they served this request.');
   }
 }
