@@ -43,15 +43,15 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
 }
 
 /**
- * Receives and parses a message. Reserves memory for the parsed message, which is kept as long as its answer takes. A call that
- * is written for a worker takes the place of the body.
+ * Receives and parses a message. Reserves memory for the parsed message, which is kept as long as its answer takes, and for
+ * the call that is written for a worker.
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError as `receiveBody` and `parseJsonBody` do
  */
 async function receiveMessage(request: Request, response: Response, parts: ReceiveParts): Promise<unknown> {
   const body = await receiveBody(request, response, parts);
   if (!body) return undefined;
-  getRequestContext(response).memory.grow(computeTextMemory(body));
+  getRequestContext(response).memory.grow(2 * computeTextMemory(body));
   return parseJsonBody(body);
 }
 

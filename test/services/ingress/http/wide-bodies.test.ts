@@ -24,6 +24,6 @@ it('a message of MCP takes memory for its parsed copy, too', async () => {
     return (await fetch(`${cluster.url}/api/tools/mcp`, { method: 'POST', headers: { ...headers, accept }, body }))
       .status;
   };
-  expect(await send(512)).toBe(200);
-  expect(await send(1_024)).toBe(503);
+  expect(await send(480)).toBe(200);
+  expect(await send(560)).toBe(503);
 });
