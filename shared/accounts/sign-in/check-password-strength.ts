@@ -7,8 +7,15 @@ import type { PasswordStrengthResult, PasswordStrengthInput } from './password-s
 /** Maximum milliseconds for one password, including the time to load the dictionaries. */
 const maxCheckMs = 20_000;
 
-/** Checks one password at a time, because a check takes a core and 60 MB for a second. */
+/** Milliseconds without a check after which the thread ends, and gives its memory back. */
+const keptMs = 30_000;
+
+/** Checks one password at a time, because a check takes a core for up to a second. */
 const checkQueue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 });
+
+/** The thread of the last check, with 60 MB of dictionaries: to load them takes ten times as long as the check of an ordinary password. */
+let keptThread: Worker | undefined;
+let endTimer: NodeJS.Timeout | undefined;
 
 /**
  * Estimates how hard a password is to guess, with dictionaries, keyboard patterns, dates, repetitions and the person's own data. A separate
@@ -24,15 +31,33 @@ export function checkPasswordStrength(
   personTexts: readonly string[],
 ): Promise<string | undefined> {
   return checkQueue.run(toSiteNetwork(address), async () => {
-    const workerData: PasswordStrengthInput = { password, personTexts };
-    const worker = new Worker(new URL('password-strength-worker.ts', import.meta.url), { workerData });
+    clearTimeout(endTimer);
+    const thread = (keptThread ??= startThread());
+    const input: PasswordStrengthInput = { password, personTexts };
+    thread.ref();
+    thread.postMessage(input, []);
     try {
-      const [result] = (await once(worker, 'message', { signal: AbortSignal.timeout(maxCheckMs) })) as [
+      const [{ weakness }] = (await once(thread, 'message', { signal: AbortSignal.timeout(maxCheckMs) })) as [
         PasswordStrengthResult,
       ];
-      return result.weakness;
-    } finally {
-      await worker.terminate();
+      thread.unref();
+      endTimer = setTimeout(() => void endThread(thread), keptMs).unref();
+      return weakness;
+    } catch (error) {
+      await endThread(thread);
+      throw error;
     }
   });
+}
+
+function startThread(): Worker {
+  const thread = new Worker(new URL('password-strength-worker.ts', import.meta.url));
+  // Without a listener, a thread that ends without a check would end the process.
+  thread.on('error', () => void endThread(thread));
+  return thread;
+}
+
+async function endThread(thread: Worker): Promise<void> {
+  if (keptThread === thread) keptThread = undefined;
+  await thread.terminate();
 }

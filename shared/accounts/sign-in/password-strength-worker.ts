@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
@@ -20,16 +20,18 @@ const checkedLength = 64;
 /** The minimum score of a password, from 0 to 4. With a score of 3, it withstands an attacker who has its hash for some time. */
 const minScore = 3;
 
-const { password, personTexts } = workerData as PasswordStrengthInput;
 const estimator = new ZxcvbnFactory({
   dictionary: { ...commonWords, ...englishWords },
   graphs: adjacencyGraphs,
   translations,
 });
-const personWords = personTexts
-  .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
-  .filter((word) => word.length > 1);
-const { score, feedback } = estimator.check(password.slice(0, checkedLength), personWords);
-const reasons = [feedback.warning ?? 'This password is easy to guess.', ...feedback.suggestions];
-const result: PasswordStrengthResult = { weakness: score >= minScore ? undefined : reasons.join(' ') };
-parentPort?.postMessage(result, []);
+
+parentPort?.on('message', ({ password, personTexts }: PasswordStrengthInput) => {
+  const personWords = personTexts
+    .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
+    .filter((word) => word.length > 1);
+  const { score, feedback } = estimator.check(password.slice(0, checkedLength), personWords);
+  const reasons = [feedback.warning ?? 'This password is easy to guess.', ...feedback.suggestions];
+  const result: PasswordStrengthResult = { weakness: score >= minScore ? undefined : reasons.join(' ') };
+  parentPort?.postMessage(result, []);
+});
