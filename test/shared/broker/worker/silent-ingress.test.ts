@@ -61,3 +61,21 @@ it.concurrent('tickets of a silent ingress hold a slot for a second and are serv
   };
   expect(await least(slowness, 1, 3)).toBeLessThan(1);
 });
+
+it.concurrent('a job of an ingress that is gone ends when the ingress may be out of reach no longer', async ({
+  start,
+  expect,
+}) => {
+  const outOfReachMs = 1_000;
+  const { addIngress, addWorker } = await start();
+  const { id, worker } = await addWorker({ outOfReachMs });
+  const doomed = await addIngress();
+  await until(() => doomed.workers.get(id) !== undefined);
+  const sent = doomed.send({ steps: [{ count: 4_000, everyMs: 20 }] });
+  await until(() => sent.text() !== '' && worker.busy === 1);
+  // The worker gets no message, as when the process is killed.
+  const goneAt = performance.now();
+  await doomed.broker.nc.close();
+  await until(() => expect(worker.busy).toBe(0));
+  expect(performance.now() - goneAt).toBeGreaterThan(outOfReachMs);
+});
