@@ -33,7 +33,7 @@ async function seemIdle({ broker, workers }: TestIngress, id: string): Promise<v
   const worker = made(workers.get(id));
   const { announcement, address } = worker;
   broker.publish(broker.subjects.heartbeat(address), JSON.stringify({ ...announcement, busy: 0 }));
-  await until(() => worker.otherJobs === 0);
+  await until(() => worker.otherJobs === 0 && worker.getsOffers);
 }
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
@@ -95,6 +95,8 @@ describe.concurrent('a job that is offered', () => {
       await addWaiting({ id: 'living' });
       await dead.process.kill();
       await isGoneAtServer(ingress, 'dead');
+      // On a busy machine, its next heartbeat is late by now, and it would get no offers.
+      await seemIdle(ingress, 'dead');
       expect(ingress.workers.get('dead')).toBeDefined();
       const jobs = Array.from({ length: 8 }, () => ingress.send(whoami));
       expect(jobs.map(({ job }) => job.attempt?.worker.id)).toContain('dead');
