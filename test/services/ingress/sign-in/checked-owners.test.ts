@@ -5,9 +5,16 @@ import { CheckedOwners } from '#services/ingress/sign-in/checked-owners.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Opens keys by the name of their owner, who comes from a provider unless they are called Ada, and records the checks. */
+/**
+ * Opens keys by the name of their owner, and records the checks. Ada has a password, Bob is blocked, and all others come from a provider.
+ */
 function open() {
-  const owner = (name: string) => ({ name, limits: {}, blocked: false, hasNoPassword: name !== 'ada' || undefined });
+  const owner = (name: string) => ({
+    name,
+    limits: {},
+    isBlocked: name === 'bob',
+    hasNoPassword: name !== 'ada' || undefined,
+  });
   const keys = {
     find: async (id: string) => ({ id, kind: 'user', ownerId: id, owner: owner(id) }) as unknown as FoundKey,
     replaceHash: async () => true,
@@ -27,7 +34,7 @@ function open() {
 
 it('the owners of keys are checked once a minute, sixteen at a time, and no request waits', async () => {
   const { owners, asked, answerAll } = open();
-  for (const person of ['ada', ...Array(20).keys()]) await owners.find(String(person));
+  for (const person of ['ada', 'bob', ...Array(20).keys()]) await owners.find(String(person));
   await until(() => asked.length === 16);
   answerAll();
   await owners.close();
@@ -35,6 +42,7 @@ it('the owners of keys are checked once a minute, sixteen at a time, and no requ
   await until(() => asked.length === 20);
   expect(new Set(asked).size).toBe(20);
   expect(asked).not.toContain('ada');
+  expect(asked).not.toContain('bob');
   answerAll();
   await owners.close();
 });
