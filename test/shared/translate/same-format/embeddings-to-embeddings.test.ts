@@ -58,6 +58,14 @@ describe('an answer with embeddings', () => {
   });
 
   it.each([
+    ['as many as the upstream has found in its cache', 3, 3],
+    ['not more than it has', 9, 4],
+  ])('counts as cached tokens %s', (_, cached_tokens, cachedTokens) => {
+    const usage = { prompt_tokens: 4, total_tokens: 4, prompt_tokens_details: { cached_tokens } };
+    expect(answer({}, { ...vectors, usage }).ending.usage).toMatchObject({ promptTokens: 4, cachedTokens });
+  });
+
+  it.each([
     ['has one vector too few', { data: vectors.data.slice(1) }],
     ['has one too many', { data: [...vectors.data, { index: 2, embedding: [1] }] }],
     ['has two of one input', { data: [vectors.data[0], vectors.data[0]] as JsonObject[] }],
