@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 
 /** The last administrator stays one, by rights: written by hand. */
 const set =
@@ -23,4 +24,14 @@ it.each([
     return 'confirmed';
   });
   expect([await sessions.find(id)]).toMatchObject([found]);
+});
+
+it('a session that is used all the time is open for 30 days, and then ends for open pages as well', async () => {
+  const open = await openKeyStore();
+  const { sessions } = open.accounts;
+  const id = (await sessions.open(await makeAdmin(open))) ?? '';
+  passTime(30 * 24 * 3_600_000 - 60_000);
+  expect(await sessions.isOpen(id)).toBe(true);
+  passTime(61_000);
+  expect(await sessions.isOpen(id)).toBe(false);
 });
