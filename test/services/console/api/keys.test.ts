@@ -36,7 +36,8 @@ describe('a personal key', () => {
     expect(await eve.patch(path, { name: 'mine now' })).toMatchObject(notFound);
     expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(notFound);
     expect(await eve.delete(path)).toMatchObject(notFound);
-    expect((await eve.get('/keys')).body).toEqual([]);
+    for (const list of ['/keys', `/keys?owner=${bob.id}`]) expect((await eve.get(list)).body).toEqual([]);
+    for (const person of [bob, ada]) expect((await person.get(`/keys?owner=${bob.id}`)).body).toEqual([body.key]);
     // Exactly as for a key that does not exist.
     const { body: none } = await eve.delete('/keys/000000000000');
     expect((await eve.delete(path)).body).toEqual(none);
