@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeEach, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import {
   IdempotentAnswers,
   type AnswerEntry,
@@ -60,6 +61,21 @@ it('a claim is granted again, with the next number, once the lease is over', asy
   expect(await answers.renew(first)).toBe(-1);
   expect(await answers.append(first, entry(0, 0, Buffer.from('a')))).toBe('superseded');
   expect(await answers.read(first, 'f', -1)).toBeUndefined();
+});
+
+it('a claim is not granted shortly after an outage of Redis, in which no lease could be renewed', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const first = await claimed('ada', 'k');
+  await expireLease(first);
+  const isBack = once(open.redis, 'ready');
+  open.redis.disconnect(true);
+  await isBack;
+  vi.advanceTimersByTime(5_999);
+  expect(await claimOf('ada', 'k')).toMatchObject({ outcome: 'taken', execution: first });
+  expect((await answers.read(first, 'f', -1))?.state).toBe('running');
+  vi.advanceTimersByTime(1);
+  expect(await claimOf('ada', 'k')).toMatchObject({ outcome: 'claimed', number: 1 });
 });
 
 it('a claim is granted again when it is repeated because the reply was lost', async () => {
