@@ -90,8 +90,8 @@ describe.concurrent('the next job in a lane', () => {
     for (const { cancel } of jobs) cancel();
     const turns = served.slice(1, 65);
     const count = (name: string) => turns.filter((each) => each.startsWith(name)).length;
-    // The two jobs that have a ticket already are served out of turn.
-    expect(Math.abs(count('heavy') - 48)).toBeLessThanOrEqual(3);
+    // The jobs that have a ticket already are served out of turn: two, and up to four more if a busy machine claims none for a while.
+    expect(Math.abs(count('heavy') - 48)).toBeLessThanOrEqual(6);
     expect(Math.abs(count('heavy.heavy') - 36)).toBeLessThanOrEqual(4);
     expect(Math.abs(count('light.heavy') - 12)).toBeLessThanOrEqual(4);
     expect(count('light.light')).toBeGreaterThanOrEqual(2);
