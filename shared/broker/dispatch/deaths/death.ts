@@ -38,12 +38,12 @@ export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boole
   return hasSentFrame || assignedAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
 }
 
-/** A body kills a worker while it is read, translated and sent on, which takes at most this many milliseconds. */
+/** A job that its worker has had for this many milliseconds is no more suspicious than the worker's other jobs. */
 const maxBeginMs = 10_000;
 
-/** Whether the body of a job may have killed its worker: the worker died soon after it had begun, and before the first output. */
-export function mayHaveKilled({ firstDataAt, assignedAt }: Attempt, now: number): boolean {
-  return firstDataAt === undefined && now - assignedAt < maxBeginMs;
+/** Whether a job may have killed its worker: the worker died soon after it had got the job. */
+export function mayHaveKilled({ assignedAt }: Attempt, now: number): boolean {
+  return now - assignedAt < maxBeginMs;
 }
 
 /** The error of a job whose worker is lost. */

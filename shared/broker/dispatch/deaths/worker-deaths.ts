@@ -13,7 +13,7 @@ const maxDeliveryGapMs = 1_000;
 
 /**
  * Counts, for each job, the workers that have died while they had the job. If two workers have died, the job ends with `workers_died`. If
- * both died before the job had output, and soon after it had begun, its body is refused for ten minutes. Losses of workers that did not die do not count.
+ * both died soon after they had got it, its body is refused for ten minutes. Losses of workers that did not die do not count.
  */
 export class WorkerDeaths {
   readonly #workers: Pick<LiveWorkers, 'get' | 'workers'>;

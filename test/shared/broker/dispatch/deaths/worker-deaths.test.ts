@@ -12,10 +12,9 @@ const pool = livePool({ tier: 'gpu', pool: 'p', models: [{ id: 'm', capabilities
   { id: 'b' },
 ]);
 
-/** Milliseconds from the beginning of an attempt to the death of its worker, and whether the job has had output. */
+/** Milliseconds from the beginning of an attempt to the death of its worker. */
 interface Try {
   afterMs: number;
-  hasOutput?: boolean;
 }
 
 /** Whether the body of a job is refused after two workers have died with the job. */
@@ -29,11 +28,10 @@ function isRefusedAfter(tries: readonly [Try, Try]): boolean {
   const deaths = new WorkerDeaths(broker, { get: () => undefined, workers: () => workers }, silentLog);
   const request = { requestId: 'r', sender: { owner: 'o' }, operation: 'generate', format: 'chat' } as JobRequest;
   const job = new Job('j', request, body, { begin: () => undefined } as unknown as Job['sink']);
-  const [first, second] = tries.map(({ afterMs, hasOutput = false }, at) => {
+  const [first, second] = tries.map(({ afterMs }, at) => {
     const worker = workers[at];
     if (!worker) throw new Error('there is no worker');
     const attempt = new Attempt(worker, { pool, model: 'm' }, false);
-    if (hasOutput) attempt.recordFrame('d', attempt.assignedAt + 1);
     return { attempt, diedAt: attempt.assignedAt + afterMs };
   });
   if (!first || !second) throw new Error('there are no attempts');
@@ -51,8 +49,6 @@ it.each<[string, [Try, Try], boolean]>([
   ['died with it at once', [{ afterMs: 500 }, { afterMs: 3_000 }], true],
   ['had it for long', [{ afterMs: 20_000 }, { afterMs: 500 }], false],
   ['had it for long at last', [{ afterMs: 500 }, { afterMs: 20_000 }], false],
-  ['had sent output', [{ afterMs: 500, hasOutput: true }, { afterMs: 500 }], false],
-  ['had sent output at last', [{ afterMs: 500 }, { afterMs: 500, hasOutput: true }], false],
 ])('a body is refused only if it may have killed both workers, not if one %s', (_, tries, isRefused) => {
   expect(isRefusedAfter(tries)).toBe(isRefused);
 });
