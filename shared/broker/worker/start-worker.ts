@@ -102,7 +102,7 @@ export class Worker {
       () => this.#createAnnouncement(),
       () => this.status.busy,
     );
-    const onGrant = (grant: Grant, body: Buffer): void => this.#beginJob(grant, body);
+    const onGrant = (grant: Grant, body: Buffer): void => this.#onGrant(grant, body);
     const onClaimCount = (count: number): void => void (this.#claimCount = count);
     const claimerOptions = {
       broker,
@@ -239,30 +239,40 @@ export class Worker {
   }
 
   /**
-   * Accepts an offered job if a slot is free for it and the worker waits for tickets in all its lanes. Otherwise, requests may wait in a
-   * lane and come first. A refusal is an empty frame.
+   * Accepts an offered job if a slot and memory are free for it and the worker waits for tickets in all its lanes. Otherwise, requests may
+   * wait in a lane and come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
     const hasRoom =
       pool === this.#pool && this.#countFreeSlots() > countTicketSlots(this.#facts) && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isReadable = offer !== undefined && includesVersion(this.#contract, offer.grant.v);
-    const isAccepted = isReadable && this.#bodies.take(offer.grant.bodyBytes);
+    const heldBytes = isReadable ? this.#computeHeldBytes(offer.grant, offer.body) : 0;
+    const isAccepted = isReadable && this.#bodies.take(heldBytes);
     this.#options.meter.countOffer(isAccepted ? 'taken' : 'refused');
-    if (isAccepted) this.#beginJob(offer.grant, offer.body, true);
+    if (isAccepted) this.#beginJob(offer.grant, offer.body, { heldBytes, isOffered: true });
     else if (reply) this.#broker.publish(reply, '');
   }
 
-  /** Begins a job for whose body `bodyBytes` of memory are taken. */
-  #beginJob(grant: Grant, body: Buffer, isOffered = false): void {
-    const bodies = this.#bodies;
-    const heldBytes = Math.max(grant.bodyBytes, Math.min(computeTextMemory(body), bodies.max * maxPartOfText));
+  /** Handles a claimed job. Memory for the bytes of its body is taken; its text may need more. */
+  #onGrant(grant: Grant, body: Buffer): void {
+    const heldBytes = this.#computeHeldBytes(grant, body);
     if (heldBytes > grant.bodyBytes) {
-      bodies.release(grant.bodyBytes);
-      if (!bodies.take(heldBytes)) return this.#tickets.giveBack(grant, createMemoryError());
+      this.#bodies.release(grant.bodyBytes);
+      if (!this.#bodies.take(heldBytes)) return this.#tickets.giveBack(grant, createMemoryError());
     }
-    if (!this.#hasEnded) return this.#jobs.run(grant, body, { heldBytes, isOffered });
-    bodies.release(heldBytes);
+    this.#beginJob(grant, body, { heldBytes, isOffered: false });
+  }
+
+  /** Computes the bytes of memory that a job's body needs while the job runs. */
+  #computeHeldBytes({ bodyBytes }: Grant, body: Buffer): number {
+    return Math.max(bodyBytes, Math.min(computeTextMemory(body), this.#bodies.max * maxPartOfText));
+  }
+
+  /** Begins a job for whose body memory is taken. */
+  #beginJob(grant: Grant, body: Buffer, options: { heldBytes: number; isOffered: boolean }): void {
+    if (!this.#hasEnded) return this.#jobs.run(grant, body, options);
+    this.#bodies.release(options.heldBytes);
     this.#tickets.giveBack(grant, createRestartError());
   }
 

@@ -66,3 +66,25 @@ it('a body with a character outside of Latin-1 takes twice its memory, and leave
   expect(await ingress.send({ steps: [{ whoami: true }] }).finished).toMatchObject({ state: 'done', text: id });
   wide.cancel();
 });
+
+it('an offer is refused if the memory suffices for the bytes of its body, but not for its text', async ({
+  ingress,
+  addWaiting,
+  expect,
+}) => {
+  const [worker] = await addWaiting({ slots: 4, bodies: new MemoryBudget(mebibyte) });
+  const running = ingress.send({ body: textBody(300 * 1024, 'ÿ', [{ write: 'x' }, { hang: true }]) });
+  await until(() => running.text() === 'x');
+  // The kinds of the worker's frames, see `Subjects.reply`.
+  const kinds: (string | undefined)[] = [];
+  worker?.onSend((message, send) => {
+    if (message.subject.startsWith(ingress.broker.subjects.reply(ingress.id, '')))
+      kinds.push(message.subject.split('.').at(-2));
+    send(message);
+  });
+  const wide = ingress.send({ body: textBody(400 * 1024, 'Ā', []) });
+  await until(() => kinds.length > 0);
+  expect(kinds[0]).toBe('r');
+  wide.cancel();
+  running.cancel();
+});
