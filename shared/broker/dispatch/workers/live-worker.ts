@@ -50,8 +50,6 @@ export class LiveWorker {
   #lastHeartbeatAt = 0;
   #lastFrameAt = 0;
   #ownJobs = 0;
-  /** The grants of jobs of this dispatcher whose streamed answers have begun. */
-  readonly #begunAnswers = new Set<string>();
   #otherJobs = 0;
   #getsOffers = true;
 
@@ -144,21 +142,10 @@ export class LiveWorker {
     this.health.find(model)?.recordJob(grant);
   }
 
-  /** Whether the worker has a job of this dispatcher whose streamed answer has begun. */
-  get isAnswering(): boolean {
-    return this.#begunAnswers.size > 0;
-  }
-
-  /** Records that the streamed answer to a job of this dispatcher has begun. */
-  recordAnswerBegin(grant: string): void {
-    this.#begunAnswers.add(grant);
-  }
-
   /** Records that the worker does not have a job of this dispatcher any more. */
   release(grant: string, model: string): void {
     if (this.#ownJobs === 0) throw new Error('a worker released a job that it did not have');
     this.#ownJobs -= 1;
-    this.#begunAnswers.delete(grant);
     this.health.find(model)?.recordJobEnd(grant);
   }
 

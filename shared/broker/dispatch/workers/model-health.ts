@@ -29,6 +29,8 @@ export interface Ejection {
   probeAt: number;
   /** The grant of the probe that is running. */
   probeGrant: string | undefined;
+  /** Whether the recovery of a peer has made a probe due. */
+  isHurried: boolean;
 }
 
 /** The outcomes of a worker's jobs with one model at one dispatcher: averages, and the ejection. */
@@ -69,6 +71,7 @@ export class ModelHealth {
       ejectedAt: now,
       probeAt: now + this.#computeBackoffMs(),
       probeGrant: undefined,
+      isHurried: false,
     };
   }
 
@@ -82,6 +85,17 @@ export class ModelHealth {
   /** Makes a probe due at once, because there is a sign that the worker serves again. */
   probeSoon(now: number): void {
     if (this.#ejection) this.#ejection.probeAt = now;
+  }
+
+  /**
+   * Makes a probe due at once if the worker is ejected for a reason for which a peer was ejected that serves again. Does so once in each
+   * ejection, so that workers that return their jobs do not get more of them because others of their kind recover again and again.
+   */
+  probeAfterPeer(reason: EjectionReason, now: number): void {
+    const ejection = this.#ejection;
+    if (ejection?.reason !== reason || ejection.isHurried) return;
+    ejection.isHurried = true;
+    this.probeSoon(now);
   }
 
   /**

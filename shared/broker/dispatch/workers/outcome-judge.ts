@@ -3,6 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Attempt, FailureVerdict } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, minFaultsInRow, needsComparison, standsOut } from './compare-with-peers.ts';
+import { hasWorkerBesides } from './live-pool.ts';
 import type { LiveWorker } from './live-worker.ts';
 import type { Ejection, EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
@@ -26,11 +27,14 @@ function classifyFault(code: ErrorCode): Fault | 'none' {
 
 /**
  * Ejects workers that are faulty with a model. Compares the outcomes of a worker's jobs with the outcomes of the other workers of its pool.
- * At most half of a pool's workers that take jobs are ejected. A probe that is served ends an ejection. Refusals alone eject no worker,
- * because one client's bad requests may all have gone to the same worker: another worker must have served a refused request.
+ * At most half of a pool's workers that take jobs are ejected for failures, refusals or slowness. A probe that is served ends an ejection.
+ * Refusals alone eject no worker, because one client's bad requests may all have gone to the same worker: another worker must have served
+ * a refused request.
  *
- * A returned job shows no fault, because the worker may stop, lack memory, or have lost its connection. A worker that returns one job after
- * the other is ejected without a comparison, whatever its peers do: neither the requests nor a common upstream can be the reason.
+ * A returned job shows no fault, because the worker may stop, lack memory, or have lost its connection or its upstream. A worker that
+ * returns one job after the other is ejected without a comparison, even if more than half of its pool is ejected then: its requests are not
+ * the reason, and it would get ever more jobs. The reason may be an upstream that all workers of the pool share, so the first worker that
+ * serves again makes probes of the others due. The only worker of a pool is not ejected.
  * See docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
@@ -43,9 +47,8 @@ export class OutcomeJudge {
   }
 
   /** Records that the first piece of a streamed answer has come. */
-  recordFirstToken(job: Job, { worker, placement, grant, assignedAt }: Attempt, now: number): void {
+  recordFirstToken(job: Job, { worker, placement, assignedAt }: Attempt, now: number): void {
     this.#onServedElsewhere(job, worker, now);
-    worker.recordAnswerBegin(grant);
     const { model } = placement;
     const { outcomes, ejection } = worker.health.getOrCreate(model);
     outcomes.countFirstToken(now - assignedAt, now);
@@ -90,9 +93,8 @@ export class OutcomeJudge {
     isUnbegun: boolean,
     now: number,
   ): FailureVerdict {
-    const { isAnswering } = attempt.worker;
-    // Beside a job that it serves, a worker may lack memory for a body. A worker without jobs has memory for any body.
-    const fault = isUnbegun ? (code === 'overloaded' && isAnswering ? 'none' : 'return') : classifyFault(code);
+    const isMemoryTaken = code === 'overloaded' && mayLackMemory(attempt);
+    const fault = isUnbegun ? (isMemoryTaken ? 'none' : 'return') : classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
     if (fault === 'return') this.recordReturn(attempt, now);
     const isMovable = fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
@@ -107,6 +109,7 @@ export class OutcomeJudge {
     outcomes.countReturn(assignedAt, now);
     if (health.recordProbeFailure(grant, now) || health.ejection) return;
     if (outcomes.countFaultsInRow('return') < minFaultsInRow) return;
+    if (!hasWorkerBesides(worker.pool, new Set([worker.id]))) return;
     worker.health.eject(model, 'worker_lost', now);
     this.#log.warn({ worker: worker.id, model }, 'worker is ejected: it returns one job after the other');
   }
@@ -190,6 +193,8 @@ export class OutcomeJudge {
 
   #recover(worker: LiveWorker, { model, reason, ejectedAt }: Ejection, now: number): void {
     worker.health.recover(model, now);
+    if (reason === 'worker_lost')
+      for (const peer of worker.pool.workers) peer.health.find(model)?.probeAfterPeer(reason, now);
     const ms = Math.round(now - ejectedAt);
     this.#log.info({ worker: worker.id, model, reason, ms }, 'worker serves again after an ejection');
   }
@@ -201,6 +206,14 @@ export class OutcomeJudge {
     worker.health.eject(model, reason, now);
     this.#log.warn(facts, 'worker is ejected: its jobs fail or are slow where those of its peers are not');
   }
+}
+
+/**
+ * Whether the worker may lack memory for the body of this attempt: it has another job. A worker without jobs has memory for any body, and
+ * refuses an offer for which it has none.
+ */
+function mayLackMemory({ worker, isOffered }: Attempt): boolean {
+  return !isOffered && worker.ownJobs + worker.otherJobs > 1;
 }
 
 /** Whether a worker may be ejected with a model: at most half of its pool's workers that take jobs would then be ejected. */
