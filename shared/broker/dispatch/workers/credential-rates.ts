@@ -46,13 +46,19 @@ export class CredentialRates {
 
   /**
    * Uses an amount of the worker's budget.
+   * @param perSecond the amount that becomes available again each second, if it is more for this credential than in the settings
    * @returns `allowed` if the budget has the amount; otherwise `report` if the refusal must be logged, or `late` if it was logged lately
    */
-  use(address: WorkerAddress, amount: number, now = performance.now()): 'allowed' | 'late' | 'report' {
+  use(
+    address: WorkerAddress,
+    amount: number,
+    now = performance.now(),
+    perSecond = this.#settings.perSecond,
+  ): 'allowed' | 'late' | 'report' {
     const { burst, minCost } = this.#settings;
     const key = computeBudgetKey(address);
     const rate = this.#rates.get(key) ?? this.#add(key, { available: burst, measuredAt: now, reportedAt: -Infinity });
-    rate.available = this.#computeAvailable(rate, now);
+    rate.available = this.#computeAvailable(rate, now, perSecond);
     rate.measuredAt = now;
     const cost = Math.max(minCost, amount);
     if (rate.available >= cost) {
@@ -81,8 +87,7 @@ export class CredentialRates {
     return rate;
   }
 
-  #computeAvailable({ available, measuredAt }: Rate, now: number): number {
-    const { burst, perSecond } = this.#settings;
-    return Math.min(burst, available + ((now - measuredAt) / 1_000) * perSecond);
+  #computeAvailable({ available, measuredAt }: Rate, now: number, perSecond = this.#settings.perSecond): number {
+    return Math.min(this.#settings.burst, available + ((now - measuredAt) / 1_000) * perSecond);
   }
 }

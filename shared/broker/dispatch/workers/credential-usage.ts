@@ -93,6 +93,11 @@ export class CredentialUsage {
     return true;
   }
 
+  /** Returns the number of a credential's workers; 0 for workers without credentials. */
+  countWorkers(credentialName: string): number {
+    return this.#usages.get(credentialName)?.workers ?? 0;
+  }
+
   #isWithinLimits({ workers, models, tools, servers, slots, bytes, pools }: Usage): boolean {
     return (
       workers <= maxWorkers &&

@@ -58,7 +58,7 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
-    this.workerMessages = new WorkerMessages(log);
+    this.workerMessages = new WorkerMessages(log, (credentialName) => this.#usage.countWorkers(credentialName));
     this.#lostListeners = new Listeners('a worker is lost', log);
     this.#changeListeners = new Listeners('workers have changed', log);
     this.#pools = new LivePools(contract);

@@ -9,21 +9,28 @@ const maxBytes = 1_024;
 const messagesPerGrant = 4;
 
 /**
- * The small messages that are read of the workers of one credential and that bring them no job. A dispatcher reads `burst` within a second,
- * and `perSecond` in a tenth of its time. The rate does not grow with announced slots, because a credential announces what it likes: it
- * grows with the jobs that the workers get. Each claim that gets a job returns `messagesPerGrant`, and a busy worker sends at most three
- * messages for each of its jobs, at a rate of thousands of jobs per second. So what counts are only the messages without a job: when
- * nothing is to do, less than one per second from each worker; after a restart of the broker, ten at once from each of a thousand workers;
- * and the pulls for jobs of other dispatchers. A worker waits for the answer to each pull, so these are a few hundred per second from each
- * busy worker.
+ * The small messages that are read of the workers of one credential and that bring them no job here. A dispatcher reads `burst` within a
+ * second, and `perSecond` in a tenth of its time. The rate grows with the jobs that the workers get here: each claim that gets a job returns
+ * `messagesPerGrant`, and a busy worker sends at most three messages for each of its jobs, at a rate of thousands of jobs per second. So
+ * what counts are only the messages without a job: when nothing is to do, less than one per second from each worker; after a restart of the
+ * broker, ten at once from each of a thousand workers; and the pulls for jobs of other dispatchers. A worker waits for the answer to each
+ * pull, so these are a few hundred per second from each busy worker: `perSecondOfWorker`, up to `maxPerSecond`, because a credential
+ * may announce a thousand workers.
  */
-export const messageRate = { burst: 20_000, perSecond: 2_000, minCost: 1 };
+export const messageRate = {
+  burst: 20_000,
+  perSecond: 2_000,
+  minCost: 1,
+  perSecondOfWorker: 200,
+  maxPerSecond: 4_000,
+};
 
 /**
  * The waiting pulls with heartbeats of the workers of one credential, beside one for each job that they get. For each heartbeat, the server
- * goes through all waiting pulls of the lane. A pull beyond the rate waits without heartbeats.
+ * goes through all waiting pulls of the lane. A worker with nothing to do pulls from each of three lanes every 30 seconds. A pull beyond the
+ * rate waits without heartbeats.
  */
-export const heartbeatRate = { burst: 600, perSecond: 40, minCost: 1 };
+export const heartbeatRate = { burst: 600, perSecond: 40, minCost: 1, perSecondOfWorker: 0.1, maxPerSecond: 100 };
 
 /**
  * Decides which small messages of workers this process reads, so that the workers of one credential cannot keep it from the workers of
@@ -31,11 +38,14 @@ export const heartbeatRate = { burst: 600, perSecond: 40, minCost: 1 };
  */
 export class WorkerMessages {
   readonly #log: Logger;
+  readonly #countWorkers: (credentialName: string) => number;
   readonly #rates = new CredentialRates(messageRate);
   readonly #heartbeatRates = new CredentialRates(heartbeatRate);
 
-  constructor(log: Logger) {
+  /** @param countWorkers returns the number of a credential's workers that have announced themselves */
+  constructor(log: Logger, countWorkers: (credentialName: string) => number) {
     this.#log = log;
+    this.#countWorkers = countWorkers;
   }
 
   /**
@@ -46,7 +56,7 @@ export class WorkerMessages {
   admit({ subject, data }: { subject: string; data: Uint8Array }, now?: number): WorkerAddress | undefined {
     const address = data.length > maxBytes ? undefined : parseWorkerAddress(subject);
     if (!address) return undefined;
-    const verdict = this.#rates.use(address, 1, now);
+    const verdict = this.#rates.use(address, 1, now, this.#computePerSecond(address, messageRate));
     if (verdict === 'report')
       this.#log.error({ worker: formatWorkerId(address) }, 'the workers of an owner send too much: some is not read');
     return verdict === 'allowed' ? address : undefined;
@@ -54,12 +64,20 @@ export class WorkerMessages {
 
   /** Whether the server may send heartbeats for a waiting pull of a worker. */
   mayHaveHeartbeats(worker: WorkerAddress, now?: number): boolean {
-    return this.#heartbeatRates.use(worker, 1, now) === 'allowed';
+    const perSecond = this.#computePerSecond(worker, heartbeatRate);
+    return this.#heartbeatRates.use(worker, 1, now, perSecond) === 'allowed';
   }
 
   /** Records that a worker has got a job by its claim. */
   recordGrant(worker: WorkerAddress): void {
     this.#rates.refund(worker, messagesPerGrant);
     this.#heartbeatRates.refund(worker, 1);
+  }
+
+  #computePerSecond(
+    { credentialName }: WorkerAddress,
+    { perSecond, perSecondOfWorker, maxPerSecond }: typeof messageRate,
+  ): number {
+    return Math.min(maxPerSecond, Math.max(perSecond, this.#countWorkers(credentialName) * perSecondOfWorker));
   }
 }

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { JetStreamProxy } from '#shared/broker/dispatch/queue/jetstream-proxy.ts';
-import { WorkerMessages } from '#shared/broker/dispatch/workers/worker-messages.ts';
+import { messageRate, WorkerMessages } from '#shared/broker/dispatch/workers/worker-messages.ts';
 import { silentLog } from '../../../../helpers/silent-log.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 
@@ -28,7 +28,7 @@ function handedOn(pulls: number, poolSize: number): { asked: number; confirmed: 
     },
   };
   const worker = { pool: { workers: { size: poolSize } } } as unknown as LiveWorker;
-  const workerMessages = new WorkerMessages(silentLog);
+  const workerMessages = new WorkerMessages(silentLog, () => 1);
   const proxy = new JetStreamProxy(broker as unknown as Broker, 'i1', { findByAddress: () => worker, workerMessages });
   const request = encodePull({ pool: 'p', class: 'normal', batch: 1, expiresMs: 30_000, heartbeatMs: 5_000 });
   for (let count = 0; count < pulls; count += 1)
@@ -56,4 +56,12 @@ describe('heartbeats for waiting pulls', () => {
     expect(confirmed).toBe(asked);
     expect(confirmed + others).toBe(4_000);
   });
+});
+
+it('the pulls of one credential reach the queue up to its rate', () => {
+  // Time stands still, so that the budget does not grow meanwhile.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { confirmed, others } = handedOn(messageRate.burst + 1_000, 1);
+  expect(confirmed + others).toBe(messageRate.burst);
 });

@@ -5,6 +5,7 @@ import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { CredentialUsage } from '#shared/broker/dispatch/workers/credential-usage.ts';
 import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
+import { messageRate } from '#shared/broker/dispatch/workers/worker-messages.ts';
 import { announce, announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { placementsIn } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
@@ -167,6 +168,19 @@ it('workers beyond the slots, tools or MCP servers of their owner are ignored', 
     'joe.tools-a',
     'joe.last',
   ]);
+});
+
+it('more messages are read of a credential with many workers', async ({ ingress }) => {
+  const { broker, workers } = ingress;
+  const { burst, perSecondOfWorker } = messageRate;
+  const addressOf = (worker: string) => ({ tier: 'gpu', credentialName: 'joe', worker, process: 'p' }) as const;
+  for (let worker = 0; worker < 15; worker += 1) announce(ingress, addressOf(`w${worker}`), {});
+  await until(() => workers.get('joe.w14') !== undefined);
+  const message = { subject: broker.subjects.pull(ingress.id, addressOf('w0')), data: Buffer.alloc(0) };
+  const countRead = (now: number): number =>
+    Array.from({ length: burst }, () => workers.workerMessages.admit(message, now)).filter(Boolean).length;
+  expect(countRead(0)).toBe(burst);
+  expect(countRead(1_000)).toBe(15 * perSecondOfWorker);
 });
 
 const someone = { tier: 'gpu', credentialName: 'open', process: 'p' } as const;
