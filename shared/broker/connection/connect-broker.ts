@@ -143,7 +143,10 @@ export class Broker {
     await this.nc.flush();
   }
 
-  /** Measures the milliseconds that the server takes to answer; undefined if it does not answer within a second. */
+  /**
+   * Measures the milliseconds that the server takes to answer; undefined if it does not answer within a second. Never rejects, so that no
+   * check that waits for it stays under way for ever.
+   */
   async measureRoundTripMs(): Promise<number | undefined> {
     if (!this.connected) return undefined;
     const startedAt = performance.now();
