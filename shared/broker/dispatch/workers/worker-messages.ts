@@ -10,12 +10,12 @@ const messagesPerGrant = 4;
 
 /**
  * The small messages that are read of the workers of one credential and that bring them no job here. A dispatcher reads `burst` within a
- * second, and `perSecond` in a tenth of its time. The rate grows with the jobs that the workers get here: each claim that gets a job returns
- * `messagesPerGrant`, and a busy worker sends at most three messages for each of its jobs, at a rate of thousands of jobs per second. So
- * what counts are only the messages without a job: when nothing is to do, less than one per second from each worker; after a restart of the
- * broker, ten at once from each of a thousand workers; and the pulls for jobs of other dispatchers. A worker waits for the answer to each
- * pull, so these are a few hundred per second from each busy worker: `perSecondOfWorker`, up to `maxPerSecond`, because a credential
- * may announce a thousand workers.
+ * second, and `perSecond` in a tenth of its time. The rate grows with the jobs that the workers get here: each claim that gets a job
+ * returns `messagesPerGrant`, and a busy worker sends at most three messages for each of its jobs, at a rate of thousands of jobs per
+ * second. So what counts are only the messages without a job: when nothing is to do, less than one per second from each worker; after a
+ * restart of the broker, ten at once from each of a thousand workers; and the pulls for jobs of other dispatchers. A worker waits for the
+ * answer to each pull, so these are a few hundred per second from each busy worker: `perSecondOfWorker`, up to `maxPerSecond`, because a
+ * credential may announce a thousand workers.
  */
 export const messageRate = {
   burst: 20_000,
@@ -27,8 +27,8 @@ export const messageRate = {
 
 /**
  * The waiting pulls with heartbeats of the workers of one credential, beside one for each job that they get. For each heartbeat, the server
- * goes through all waiting pulls of the lane. A worker with nothing to do pulls from each of three lanes every 30 seconds. A pull beyond the
- * rate waits without heartbeats.
+ * goes through all waiting pulls of the lane. A worker with nothing to do pulls from each of three lanes every 30 seconds. A pull beyond
+ * the rate waits without heartbeats.
  */
 export const heartbeatRate = { burst: 600, perSecond: 40, minCost: 1, perSecondOfWorker: 0.1, maxPerSecond: 100 };
 
