@@ -106,7 +106,7 @@ export function createOAuthRoutes(
         if (signedOut?.isReplayed) await noteReplay(signedOut);
       } finally {
         // Also if the store did not answer, because it may have signed the program out, or do so later.
-        await announceSignOut(programId);
+        await announce(`program:${programId}`);
       }
     }
     // An unknown token gets the same answer (RFC 7009, section 2.2).
@@ -115,10 +115,6 @@ export function createOAuthRoutes(
   endpoints.use(answerOAuthError(parts.log));
   routes.use('/oauth', endpoints);
   return routes;
-
-  function announceSignOut(programId: string): Promise<void> {
-    return announce(`program:${programId}`);
-  }
 
   function issueTokens({
     grant_type,
@@ -129,10 +125,10 @@ export function createOAuthRoutes(
     switch (grant_type) {
       case deviceGrant:
         if (device_code === undefined) throw new OAuthError('invalid_request', '`device_code` is missing.');
-        return programs.claim(device_code, client_id, announceSignOut);
+        return programs.claim(device_code, client_id, announce);
       case 'refresh_token':
         if (refresh_token === undefined) throw new OAuthError('invalid_request', '`refresh_token` is missing.');
-        return programs.refresh(refresh_token, announceSignOut);
+        return programs.refresh(refresh_token, announce);
       case undefined:
         throw new OAuthError('invalid_request', '`grant_type` is missing.');
       default:

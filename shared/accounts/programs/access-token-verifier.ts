@@ -66,7 +66,7 @@ export class AccessTokenVerifier {
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
   /** Changes before this time, in ms since 1970, may have been missed or dropped. */
   #changesKnownSince = Date.now();
-  /** Whether the list of signed-out programs was read since `markStale` was last called. */
+  /** Whether the list of signed-out programs was read since a person was last changed, and since `markStale` was last called. */
   #hasSignedOutList = false;
   #listReading: Promise<void> | undefined;
   /** Counts the published changes. A verification is repeated if a change is published during it. */
@@ -98,6 +98,8 @@ export class AccessTokenVerifier {
     const [kind = '', id = ''] = changed.split(':');
     if (kind === 'program') this.#signedOut.set(id, true);
     else this.#changes.set(changed, Date.now());
+    // A program of the person may have been signed out, see `AnnounceChange`.
+    if (kind === 'user') this.#hasSignedOutList = false;
     for (const [digest, { programId, parties }] of this.#known.entries()) {
       if (programId === id || parties.includes(changed)) this.#known.delete(digest);
     }
@@ -170,12 +172,12 @@ export class AccessTokenVerifier {
 
   /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */
   async #readSignedOut(): Promise<void> {
-    const changesKnownSince = this.#changesKnownSince;
+    const generation = this.#generation;
     this.#listReading ??= this.#dependencies.programs
       .listSignedOut()
       .then((ids) => {
         for (const id of ids) this.#signedOut.set(id, true);
-        if (changesKnownSince === this.#changesKnownSince) this.#hasSignedOutList = true;
+        if (generation === this.#generation) this.#hasSignedOutList = true;
       })
       .catch((error: unknown) => {
         if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;

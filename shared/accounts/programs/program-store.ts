@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll } from '../redis/call-redis.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { acceptedMs, accessTokenMs } from './access-tokens.ts';
@@ -145,9 +145,7 @@ export class ProgramStore {
 
   /** Returns the ids of signed-out programs whose access tokens may not have expired yet. */
   async listSignedOut(): Promise<string[]> {
-    const name = this.#names.revokedPrograms;
-    const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');
-    const [, ids] = await callRedisAll(steps);
-    return ids as string[];
+    // Only reads, so that nodes get the list also while Redis refuses writes. Each sign-out removes the expired ids.
+    return callRedis(this.#redis.zrange(this.#names.revokedPrograms, `(${Date.now()}`, '+inf', 'BYSCORE'));
   }
 }

@@ -28,8 +28,11 @@ export type TokenOutcome =
   | { state: 'ended' | 'replayed'; programId: string; userId: string }
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
 
-/** Called with the id of each program that a request has signed out, or may have signed out because the store did not answer. */
-export type OnSignedOut = (programId: string) => Promise<void>;
+/**
+ * Announces a change to all nodes: `program:<id>` for a program that is signed out. `user:<id>` for a person with a program of which this
+ * is not known, because the store did not reply; nodes then read the person and the signed-out programs again.
+ */
+export type AnnounceChange = (changed: string) => Promise<void>;
 
 export interface ProgramsDependencies {
   /** Returns the secrets of the cluster, newest first; an empty list while they are not known. */
@@ -74,21 +77,24 @@ export class Programs {
 
   /**
    * Returns the tokens of a device whose sign-in is approved, or the state of the sign-in.
-   * @param onSignedOut called for the programs that are signed out because the person has too many, and for the device's own program
+   * @param announce called for the programs that are signed out because the person has too many, and for the device's own program
    * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the program is then signed out
    */
-  async claim(deviceCode: string, clientId?: string, onSignedOut?: OnSignedOut): Promise<TokenOutcome> {
+  async claim(deviceCode: string, clientId?: string, announce?: AnnounceChange): Promise<TokenOutcome> {
     // Reading the key may fail, so it comes before the code is used up.
     await this.#keys.ensureCurrent();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
     const { programId, userId } = outcome;
-    for (const signedOutId of outcome.signedOut) await onSignedOut?.(signedOutId);
+    for (const signedOutId of outcome.signedOut) await announce?.(`program:${signedOutId}`);
     const program = await this.store.find(programId);
     const parties = program ? await this.#findParties(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
-    await this.#signOut(programId, onSignedOut);
+    await announceSignOut({ id: programId, userId }, announce, async () => {
+      await this.store.signOut(programId);
+      return { state: 'ended' };
+    });
     if (parties === 'unknown') throw new UnconfirmedError();
     return { state: 'ended', programId, userId };
   }
@@ -97,7 +103,7 @@ export class Programs {
    * Returns new tokens for a refresh token.
    * @throws UnconfirmedError if the provider cannot tell whether it refuses the person; the token can then be used again
    */
-  async refresh(refreshToken: string, onSignedOut?: OnSignedOut): Promise<TokenOutcome> {
+  async refresh(refreshToken: string, announce?: AnnounceChange): Promise<TokenOutcome> {
     const token = this.#readRefreshToken(refreshToken);
     if (!token) return { state: 'unknown' };
     await this.#keys.ensureCurrent();
@@ -108,16 +114,12 @@ export class Programs {
     // newest token.
     const parties = await this.#findParties(program);
     if (parties === 'unknown') throw new UnconfirmedError();
-    if (parties === 'refused') {
-      await this.#signOut(programId, onSignedOut);
-      return { state: 'ended', programId, userId: program.userId };
-    }
-    let outcome: RefreshOutcome | undefined;
-    try {
-      outcome = await this.store.refresh(token, program);
-    } finally {
-      if (!outcome || outcome.state === 'ended' || outcome.state === 'replayed') await onSignedOut?.(programId);
-    }
+    const { userId } = program;
+    const outcome = await announceSignOut({ id: programId, userId }, announce, async (): Promise<RefreshOutcome> => {
+      if (parties !== 'refused') return this.store.refresh(token, program);
+      await this.store.signOut(programId);
+      return { state: 'ended', userId };
+    });
     if (outcome.state === 'unknown') return outcome;
     if (outcome.state === 'late') throw lateTokenError();
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
@@ -162,14 +164,6 @@ export class Programs {
     return isSignedIn(person, program) && isInTeam ? { person, team } : 'refused';
   }
 
-  async #signOut(programId: string, onSignedOut: OnSignedOut | undefined): Promise<void> {
-    try {
-      await this.store.signOut(programId);
-    } finally {
-      await onSignedOut?.(programId);
-    }
-  }
-
   async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {
     const { programId } = token;
     const accessToken = await signAccessToken(this.#keys, {
@@ -189,6 +183,27 @@ export class Programs {
   #readRefreshToken(refreshToken: string): RefreshToken | undefined {
     if (this.#dependencies.secrets().length === 0) throw createSecretUnknownError();
     return this.#refreshTokens.read(refreshToken);
+  }
+}
+
+/**
+ * Makes a change that may sign a program out, and announces the sign-out.
+ * @returns the outcome of the change
+ * @throws the errors of the change
+ */
+async function announceSignOut<Outcome extends { state: string }>(
+  { id, userId }: Pick<Program, 'id' | 'userId'>,
+  announce: AnnounceChange | undefined,
+  change: () => Promise<Outcome>,
+): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  try {
+    outcome = await change();
+    return outcome;
+  } finally {
+    // Nodes refuse a program that is announced as signed out, until its last token has expired. So only a known sign-out is announced.
+    if (!outcome) await announce?.(`user:${userId}`);
+    else if (outcome.state === 'ended' || outcome.state === 'replayed') await announce?.(`program:${id}`);
   }
 }
 

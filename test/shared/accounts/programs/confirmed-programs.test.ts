@@ -52,9 +52,9 @@ it('a program of somebody whose provider is asked is announced as signed out whe
   const { programId } = issued(await open.programs.claim(deviceCode));
   open.programs.setConfirm(async () => 'unknown');
   const announced: string[] = [];
-  const again = open.programs.claim(deviceCode, undefined, async (id) => void announced.push(id));
+  const again = open.programs.claim(deviceCode, undefined, async (changed) => void announced.push(changed));
   await expect(again).rejects.toMatchObject({ name: 'UnconfirmedError' });
-  expect(announced).toEqual([programId]);
+  expect(announced).toEqual([`program:${programId}`]);
 });
 
 it('a program of somebody whose provider is asked gets no tokens when its person signs out everywhere while they are being made', async () => {
@@ -69,9 +69,18 @@ it('a program of somebody whose provider is asked gets no tokens when its person
 
 describe('a refresh that signs a program out is announced', () => {
   const lostReply = new Error('the reply is lost');
+  function loseReply(method: 'refresh' | 'signOut'): void {
+    const { store } = open.programs;
+    const call: (...args: never) => Promise<unknown> = store[method].bind(store);
+    vi.spyOn(store, method).mockImplementationOnce(async (...args) => {
+      await call(...(args as never));
+      throw lostReply;
+    });
+  }
+
   async function refresh({ tokens }: Pick<IssuedTokens, 'tokens'>): Promise<[unknown, string[]]> {
     const announced: string[] = [];
-    const outcome = open.programs.refresh(tokens.refreshToken, async (id) => void announced.push(id));
+    const outcome = open.programs.refresh(tokens.refreshToken, async (changed) => void announced.push(changed));
     return [await outcome.then(({ state }) => state).catch((error: unknown) => error), announced];
   }
 
@@ -79,29 +88,38 @@ describe('a refresh that signs a program out is announced', () => {
     expect(await refresh(await open.signIn())).toEqual(['issued', []]);
   });
 
-  it('when its token was used before, also if the reply of the store is lost', async () => {
-    for (const isLost of [false, true]) {
-      const first = await open.signIn();
-      await open.renew(await open.renew(first));
-      const { store } = open.programs;
-      const replace = store.refresh.bind(store);
-      if (isLost)
-        vi.spyOn(store, 'refresh').mockImplementationOnce(async (...args) => {
-          await replace(...args);
-          throw lostReply;
-        });
-      expect(await refresh(first)).toEqual([isLost ? lostReply : 'replayed', [first.programId]]);
-    }
-  });
+  it.each(['refresh', 'signOut'] as const)(
+    'at once, and as a change of its person when the reply of the store is lost (%s)',
+    async (method) => {
+      for (const isLost of [false, true]) {
+        const first = await open.signIn();
+        if (method === 'refresh') await open.renew(await open.renew(first));
+        else open.programs.setConfirm(async () => 'refused');
+        const node = open.addNode();
+        await node.verifier.verify(first.tokens.accessToken);
+        if (isLost) loseReply(method);
+        const [outcome, announced] = await refresh(first);
+        open.programs.setConfirm(async () => 'confirmed');
+        expect(outcome).toEqual(isLost ? lostReply : method === 'refresh' ? 'replayed' : 'ended');
+        expect(announced).toEqual([isLost ? `user:${open.ada.id}` : `program:${first.programId}`]);
+        for (const changed of announced) node.verifier.drop(changed);
+        const verifying = async () => node.verifier.verify(first.tokens.accessToken);
+        await expect(verifying()).rejects.toMatchObject({ code: 'invalid_api_key' });
+      }
+    },
+  );
 
-  it('when its person is refused, also if the reply of the store is lost', async () => {
-    for (const isLost of [false, true]) {
-      const first = await open.signIn();
-      open.programs.setConfirm(async () => 'refused');
-      const { store } = open.programs;
-      if (isLost) vi.spyOn(store, 'signOut').mockRejectedValueOnce(lostReply);
-      expect(await refresh(first)).toEqual([isLost ? lostReply : 'ended', [first.programId]]);
-      open.programs.setConfirm(async () => 'confirmed');
-    }
+  it.each(['lost', 'an error'])('but not when the reply of the store to a good token is %s', async (reply) => {
+    const first = await open.signIn();
+    const node = open.addNode();
+    await node.verifier.verify(first.tokens.accessToken);
+    if (reply === 'lost') loseReply('refresh');
+    else vi.spyOn(open.programs.store, 'refresh').mockRejectedValueOnce(lostReply);
+    const [outcome, announced] = await refresh(first);
+    expect(outcome).toBe(lostReply);
+    for (const changed of announced) node.verifier.drop(changed);
+    const next = await open.renew(first);
+    for (const { tokens } of [first, next])
+      expect(await node.verifier.verify(tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
   });
 });

@@ -261,12 +261,12 @@ describe('a signed-in program', () => {
     expect(await ofAda()).toHaveLength(50);
     const deviceCode = await open.approve();
     const ended: string[] = [];
-    const again = () => open.programs.claim(deviceCode, undefined, async (id) => void ended.push(id));
+    const again = () => open.programs.claim(deviceCode, undefined, async (changed) => void ended.push(changed));
     vi.spyOn(open.programs.store, 'find').mockRejectedValueOnce(new Error('the store is away'));
     await expect(again()).rejects.toThrow('the store is away');
-    expect(ended).toEqual([first.programId]);
+    expect(ended).toEqual([`program:${first.programId}`]);
     issued(await again());
-    expect(ended).toEqual([first.programId, first.programId]);
+    expect(ended).toEqual([`program:${first.programId}`, `program:${first.programId}`]);
     const ids = (await ofAda()).map(({ id }) => id);
     expect([ids.length, ids.includes(first.programId)]).toEqual([50, false]);
     expect(await open.programs.store.listSignedOut()).toEqual([first.programId]);
