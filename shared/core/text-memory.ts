@@ -17,7 +17,18 @@ export function computeTextMemory(text: Buffer): number {
 
 /** Whether a JSON text has a character above U+00FF, or an escape that may stand for one. */
 function mayHaveWideCharacter(text: Buffer): boolean {
-  return text.includes(String.raw`\u`) || (!isAscii(text) && hasWideByte(text));
+  return (text.includes(String.raw`\u`) && hasWideEscape(text)) || (!isAscii(text) && hasWideByte(text));
+}
+
+/** Whether a JSON text has an escape `\uXXXX` for a character above U+00FF. `\\u` is an escaped backslash before a letter. */
+function hasWideEscape(text: Buffer): boolean {
+  const [backslash, letter, zero] = [0x5c, 0x75, 0x30];
+  for (let at = text.indexOf(backslash); at < text.length; at += 1) {
+    if (text[at] !== backslash) continue;
+    at += 1;
+    if (text[at] === letter && (text[at + 1] !== zero || text[at + 2] !== zero)) return true;
+  }
+  return false;
 }
 
 /** Whether UTF-8 has a byte from 0xC4 on. Only characters above U+00FF begin with such a byte, and no other byte of a character is one. */

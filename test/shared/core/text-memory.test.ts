@@ -11,6 +11,10 @@ it.each([
   ['one character outside of Latin-1', texts('Ā'), 2],
   ['one character outside of the basic plane', texts('😀'), 2],
   ['one escape', texts('a').replace('a', String.raw`\u0100`), 2],
+  ['colours of a terminal', texts('\u001b[31m\u001b[0m'), 1],
+  ['escapes of HTML', texts('a').replace('a', String.raw`\u003cb\u003e\u00ff`), 1],
+  ['an escape after such escapes', texts('a').replace('a', String.raw`\u003c\\\u2028`), 2],
+  ['source code that has escapes', texts(String.raw`'\u2028'`), 1],
   ['such a character at its end', `${texts('a')}Ā`, 2],
 ])('a text of %s weighs what V8 needs for it', (_, text, factor) => {
   const bytes = Buffer.from(text);
