@@ -6,7 +6,7 @@
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
 --   <prefix>alert-mails-of:<whom>   sorted set that expires: ids of the mails to a recipient, by the time at which they were made
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
---   <prefix>alert-mails-by:<whom>   hash that expires: how many of these mails each source caused
+--   <prefix>alert-mails-by:<whom>   hash that expires: how many of these mails each source caused; `maxPerHour` after its last one
 --
 -- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
 local mails = {}
@@ -23,6 +23,7 @@ local maxTriesOf = 2
 
 -- Maximum number of mails to one recipient in an hour. The hour begins with its first mail. Without this maximum, workers that keep coming
 -- and going would cause any number of mails. Each source may cause half of the mails that the others leave, so that other alerts are mailed.
+-- A source that is above this share, because others have grown, causes one more mail: the one that says that it is the last.
 local maxPerHour = 30
 local hourMs = 3600000
 
@@ -77,15 +78,15 @@ local function recipientsOf(prefix, owner)
   return #found > 0 and found or routerRecipients(prefix)
 end
 
--- Returns the number that a further mail to a recipient has among the mails of the hour, its number among those of its source, and the
--- maximum of the latter. Without a source, these two are 0 and 1.
+-- Returns the number that a further mail to a recipient has among the mails of the hour, or nil if no further mail may be sent. Also
+-- returns whether it is the last mail of its source.
 local function countSent(prefix, to, source)
   local number = tonumber(redis.call('GET', prefix .. 'alert-mails-to:' .. to) or 0) + 1
-  if not source then
-    return number, 0, 1
+  local ofSource = source and tonumber(redis.call('HGET', prefix .. 'alert-mails-by:' .. to, source) or 0) + 1 or 0
+  if number > maxPerHour or ofSource > maxPerHour then
+    return nil
   end
-  local ofSource = tonumber(redis.call('HGET', prefix .. 'alert-mails-by:' .. to, source) or 0) + 1
-  return number, ofSource, math.ceil((maxPerHour - (number - ofSource)) / 2)
+  return number, ofSource >= math.ceil((maxPerHour - (number - ofSource)) / 2)
 end
 
 -- Stores a mail about an event for each recipient of the owners. `event` is as for `webhooks.emit`. `source` names the part that causes
@@ -101,17 +102,17 @@ function mails.send(prefix, event, owners, source)
       redis.call('ZREMRANGEBYSCORE', waiting, '-inf', webhooks.whole(now - keptMs))
       local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
       hasRoom = hasRoom and redis.call('ZCARD', waiting) < maxWaitingOf
-      local number, ofSource, maxOfSource = countSent(prefix, to, source)
-      hasRoom = hasRoom and number <= maxPerHour and ofSource <= maxOfSource
-      if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
+      local number, isLastOfSource = countSent(prefix, to, source)
+      if isWanted and hasRoom and number and redis.call('EXISTS', mail) == 0 then
         redis.call('INCR', sent)
         if number == 1 then
           redis.call('PEXPIRE', sent, hourMs)
         end
         local endsInMs = redis.call('PTTL', sent)
         if source then
-          redis.call('HINCRBY', prefix .. 'alert-mails-by:' .. to, source, 1)
-          redis.call('PEXPIRE', prefix .. 'alert-mails-by:' .. to, endsInMs)
+          local by = prefix .. 'alert-mails-by:' .. to
+          redis.call('HINCRBY', by, source, isLastOfSource and maxPerHour or 1)
+          redis.call('PEXPIRE', by, endsInMs)
         end
         local at = webhooks.whole(now)
         redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
@@ -119,10 +120,10 @@ function mails.send(prefix, event, owners, source)
         redis.call('PEXPIRE', mail, keptMs)
         redis.call('ZADD', waiting, at, id)
         redis.call('PEXPIRE', waiting, keptMs)
-        if number == maxPerHour or ofSource == maxOfSource then
+        if number == maxPerHour or isLastOfSource then
           redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + endsInMs))
         end
-        if number < maxPerHour and ofSource == maxOfSource then
+        if number < maxPerHour and isLastOfSource then
           redis.call('HSET', mail, 'pausedSource', source)
         end
         -- The thousandths keep mails of one millisecond in the order in which they were made.

@@ -69,9 +69,11 @@ describe('the recipients of an alert', () => {
 });
 
 describe('alerts about workers', () => {
-  it('have half of the mails of an hour that the others leave for each credential, and announce the pause of these', async () => {
-    const { addPerson, smtp, deliverDue, report } = await openTestMails();
+  async function openWorkerAlerts() {
+    const open = await openTestMails();
+    const { addPerson, smtp, deliverDue, report } = open;
     await addPerson('ada', { role: 'admin' });
+    /** Returns the announcement of a pause in each mail; empty for a mail without one. */
     const reportWorkers = async (credential: string, count: number): Promise<string[]> => {
       smtp.mails.length = 0;
       for (let number = 1; number <= count; number += 1)
@@ -79,6 +81,21 @@ describe('alerts about workers', () => {
       await deliverDue();
       return smtp.mails.map(({ text }) => /This is the last alert [^:]* until/.exec(text)?.[0] ?? '');
     };
+    return { ...open, reportWorkers };
+  }
+
+  it('of a credential end with a mail that says so, also when those of others have taken the rest of its share', async () => {
+    const { reportWorkers } = await openWorkerAlerts();
+    const last = (credential: string): string =>
+      `This is the last alert by e-mail about workers with the credential ${credential} to you until`;
+    expect((await reportWorkers('first', 14)).filter(Boolean)).toEqual([]);
+    expect((await reportWorkers('second', 40)).slice(-2)).toEqual(['', last('second')]);
+    expect(await reportWorkers('first', 3)).toEqual([last('first')]);
+    expect(await reportWorkers('second', 3)).toEqual([]);
+  });
+
+  it('have half of the mails of an hour that the others leave for each credential, and announce the pause of these', async () => {
+    const { smtp, deliverDue, report, reportWorkers } = await openWorkerAlerts();
     const sent = await reportWorkers('invented', 40);
     const last = 'This is the last alert by e-mail about workers with the credential invented to you until';
     expect([sent.length, sent.filter(Boolean)]).toEqual([15, [last]]);
