@@ -65,11 +65,11 @@ export async function prepareRequest(
   const owner = findStoreOwner(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();
   let reservedBytes = 0;
-  const reserve = async (bytes: number): Promise<void> => {
+  const grow = async (bytes: number): Promise<void> => {
     await account.grow(bytes);
     reservedBytes += bytes;
   };
-  const resolved = await resolveStored(answers, format, operation, client, owner, reserve, request.answerId);
+  const resolved = await resolveStored(answers, format, operation, client, owner, grow, request.answerId);
   const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
   if (caller.isGone()) return undefined;
   if (addedBytes > reservedBytes) await account.grow(addedBytes - reservedBytes);

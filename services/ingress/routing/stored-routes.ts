@@ -152,8 +152,8 @@ async function readInput(
   const { store, ...request } = format.read(Buffer.from(body), 'generate');
   // The history is not part of the input.
   const ownRequest = { ...request, store: store && { ...store, previous: undefined } };
-  const reserve = (bytes: number): void => memory.grow(bytes);
-  const { toStore } = await resolveStored(answers, format, 'generate', ownRequest, owner, reserve, id);
+  const grow = (bytes: number): void => memory.grow(bytes);
+  const { toStore } = await resolveStored(answers, format, 'generate', ownRequest, owner, grow, id);
   return format.stored.toStoredInput(toStore?.input ?? []);
 }
 

@@ -72,7 +72,9 @@ export interface StorableResponse {
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
 /**
- * Reserves memory for bytes of stored responses that are about to be read.
+ * Reserves memory for the stored responses that one read is about to return. Called again when they have grown, and when the read is
+ * repeated.
+ * @param bytes all bytes that the read needs, also those that are reserved already
  * @throws RouterError, which ends the read
  */
 export type ReserveBytes = (bytes: number) => void | Promise<void>;
@@ -213,9 +215,9 @@ export class StoredResponses {
     reserve: ReserveBytes,
   ): Promise<{ outcome: unknown; rest: string[] }> {
     const maxBytes = Math.ceil(this.#bounds.historyBytes * sealedFactor);
-    let [reservedBytes, readableBytes] = [0, unreservedBytes];
+    let reservedBytes = unreservedBytes;
     const read = async (): Promise<{ outcome: unknown; rest: string[] }> => {
-      const args = { prefix: this.#prefix, owner, maxBytes, reservedBytes: readableBytes, ...scriptArgs };
+      const args = { prefix: this.#prefix, owner, maxBytes, reservedBytes, ...scriptArgs };
       const reply = await script.run(this.#redis, { args });
       const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
       return { outcome, rest };
@@ -224,9 +226,8 @@ export class StoredResponses {
       let reply = await read();
       // The responses that contain an item may be others by the time of the next read.
       while (reply.outcome === 'large') {
-        readableBytes = Number(reply.rest[0]);
-        await reserve(Math.floor((readableBytes - reservedBytes) / sealedFactor));
-        reservedBytes = readableBytes;
+        reservedBytes = Number(reply.rest[0]);
+        await reserve(Math.floor(reservedBytes / sealedFactor));
         reply = await read();
       }
       return reply;

@@ -39,12 +39,15 @@ export function refersToStoredAnswers({ store }: Pick<ClientRequest, 'store'>): 
   return store !== undefined && (store.previous !== undefined || store.references.length > 0);
 }
 
+/** @throws RouterError, which ends the request */
+type GrowMemory = (bytes: number) => void | Promise<void>;
+
 const noItems: ReadonlyMap<string, JsonObject> = new Map();
 
 /**
  * Replaces a request's references to stored answers and items with the stored content.
  * @param owner the owner of the answers that the request may refer to
- * @param reserve called before large answers are read
+ * @param grow called with a number of further bytes, before large answers are read
  * @param seed see `StoreRequest.input`
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` if responses are not stored,
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or an error of the format's `read`
@@ -55,7 +58,7 @@ export async function resolveStored(
   operation: ClientRoute['operation'],
   request: ClientRequest,
   owner: string,
-  reserve: ReserveBytes,
+  grow: GrowMemory,
   seed?: string,
 ): Promise<ResolvedRequest> {
   const { store: storeRequest } = request;
@@ -64,9 +67,12 @@ export async function resolveStored(
   if (!storesAnswers) refuseStoredContent(storeRequest);
   const hasReferences = refersToStoredAnswers(request);
   if (hasReferences) assertIntact();
-  const items = references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references, reserve));
+  const items =
+    references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references, reserveBy(grow)));
   const history =
-    previous === undefined ? [] : requireHistory(await responses.readHistory(owner, previous, reserve), format.stored);
+    previous === undefined
+      ? []
+      : requireHistory(await responses.readHistory(owner, previous, reserveBy(grow)), format.stored);
   const isStored = storesAnswers && operation === 'generate' && storeRequest.store !== false;
   const fields = format.stored.storeField(isStored);
   if (!hasReferences && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
@@ -78,6 +84,16 @@ export async function resolveStored(
     fields,
     addedBytes: body?.length ?? 0,
     toStore: isStored ? { input, previous } : undefined,
+  };
+}
+
+/** Reserves the memory of one read by growing what is reserved. A read that is repeated, as after an outage, reserves nothing twice. */
+function reserveBy(grow: GrowMemory): ReserveBytes {
+  let reservedBytes = 0;
+  return async (bytes) => {
+    if (bytes <= reservedBytes) return;
+    await grow(bytes - reservedBytes);
+    reservedBytes = bytes;
   };
 }
 

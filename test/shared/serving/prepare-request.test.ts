@@ -6,15 +6,15 @@ import { callerOf } from '../../helpers/serving/serving-parts.ts';
 
 const nothing = (): undefined => undefined;
 
-it.each([0, 10_000])(
-  'a stored conversation is counted once, %i bytes of it before it is read',
-  async (reservedFirst) => {
+it.each([{ reservations: [] }, { reservations: [10_000] }, { reservations: [5_000, 10_000, 10_000] }])(
+  'a stored conversation is counted once, also if it grows and its read is repeated: $reservations',
+  async ({ reservations }) => {
     const counted: number[] = [];
     const input = [{ id: 'msg_1', type: 'message', role: 'user', content: 'x'.repeat(10_000) }];
     const responses = {
       readHistory: async (_owner, id, reserve) => {
-        if (reservedFirst > 0) await reserve(reservedFirst);
-        expect(counted).toHaveLength(reservedFirst > 0 ? 1 : 0);
+        for (const bytes of reservations) await reserve(bytes);
+        expect(counted).toEqual(reservations.length < 3 ? reservations : [5_000, 5_000]);
         return { found: [{ id, response: { id, output: [] }, input }] };
       },
     } as Partial<AnswerStore['responses']> as AnswerStore['responses'];
