@@ -9,7 +9,7 @@ import { UnconfirmedError, type Confirm, type Confirmation } from '../sign-in/co
 import { AccessTokenVerifier } from './access-token-verifier.ts';
 import { accessTokenMs, readAccessToken, signAccessToken, type ClaimedParty } from './access-tokens.ts';
 import { DeviceCodes } from './device-codes.ts';
-import { ProgramStore, type Program, type RefreshOutcome, type SignedOut } from './program-store.ts';
+import { ProgramStore, type Program, type SignedOut } from './program-store.ts';
 import { RefreshTokens, type RefreshToken } from './refresh-token.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -91,12 +91,9 @@ export class Programs {
     const parties = program ? await this.#findParties(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
-    await announceSignOut({ id: programId, userId }, announce, async () => {
-      await this.store.signOut(programId);
-      return { state: 'ended' };
-    });
+    const ended = await this.#signOut({ id: programId, userId }, announce);
     if (parties === 'unknown') throw new UnconfirmedError();
-    return { state: 'ended', programId, userId };
+    return ended;
   }
 
   /**
@@ -114,12 +111,8 @@ export class Programs {
     // newest token.
     const parties = await this.#findParties(program);
     if (parties === 'unknown') throw new UnconfirmedError();
-    const { userId } = program;
-    const outcome = await announceSignOut({ id: programId, userId }, announce, async (): Promise<RefreshOutcome> => {
-      if (parties !== 'refused') return this.store.refresh(token, program);
-      await this.store.signOut(programId);
-      return { state: 'ended', userId };
-    });
+    if (parties === 'refused') return this.#signOut(program, announce);
+    const outcome = await announceSignOut(program, announce, () => this.store.refresh(token, program));
     if (outcome.state === 'unknown') return outcome;
     if (outcome.state === 'late') throw lateTokenError();
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
@@ -162,6 +155,16 @@ export class Programs {
     ]);
     const isInTeam = teamId === undefined || (team && members?.has(userId) === true);
     return isSignedIn(person, program) && isInTeam ? { person, team } : 'refused';
+  }
+
+  #signOut(
+    { id, userId }: Pick<Program, 'id' | 'userId'>,
+    announce: AnnounceChange | undefined,
+  ): Promise<TokenOutcome> {
+    return announceSignOut({ id, userId }, announce, async () => {
+      await this.store.signOut(id);
+      return { state: 'ended', programId: id, userId };
+    });
   }
 
   async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {

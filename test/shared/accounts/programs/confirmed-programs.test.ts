@@ -72,7 +72,7 @@ describe('a refresh that signs a program out is announced', () => {
   function loseReply(method: 'refresh' | 'signOut'): void {
     const { store } = open.programs;
     const call: (...args: never) => Promise<unknown> = store[method].bind(store);
-    vi.spyOn(store, method).mockImplementationOnce(async (...args) => {
+    vi.spyOn(store, method).mockImplementationOnce(async (...args: unknown[]) => {
       await call(...(args as never));
       throw lostReply;
     });
