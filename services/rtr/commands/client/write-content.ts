@@ -14,16 +14,15 @@ export interface WriteOptions {
   mode?: number;
 }
 
+type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /**
- * Writes content that arrives from the router. A file on this machine appears when the content is complete; a new file replaces no file
+ * Writes content, such as a file that arrives from the router. A file on this machine appears when the content is complete; a new file replaces no file
  * that has appeared meanwhile. A device, a FIFO or the standard output gets the content as it arrives.
  * @throws RouterError `invalid_request` if the target cannot be written
  * @throws the errors of the content
  */
-export async function writeContent(
-  content: AsyncIterable<Uint8Array>,
-  { target, output, mode }: WriteOptions,
-): Promise<void> {
+export async function writeContent(content: Content, { target, output, mode }: WriteOptions): Promise<void> {
   try {
     if (target.kind === 'output') await pipeline(content, output, { end: false });
     // The flags do not create a file, so no file replaces a device that has disappeared in the meantime.
@@ -34,19 +33,25 @@ export async function writeContent(
   }
 }
 
-async function writePieces(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promise<void> {
-  await pipeline(pieces, file.createWriteStream());
+/** @param flush whether the content must be on the disk before the file is closed; not possible for a device */
+async function writePieces(pieces: Content, file: FileHandle, flush = false): Promise<void> {
+  await pipeline(pieces, file.createWriteStream({ flush }));
 }
 
-async function writeFile(pieces: AsyncIterable<Uint8Array>, { kind, path }: WriteTarget, mode?: number): Promise<void> {
+async function writeFile(pieces: Content, { kind, path }: WriteTarget, mode?: number): Promise<void> {
   const partial = `${path}.${randomUUID()}.part`;
   const file = await open(partial, 'wx', mode);
+  let hasEmptyFile = false;
   try {
-    await writePieces(pieces, file);
-    if (kind === 'new') await createEmptyFile(path);
+    await writePieces(pieces, file, true);
+    if (kind === 'new') {
+      await createEmptyFile(path);
+      hasEmptyFile = true;
+    }
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true });
+    if (hasEmptyFile) await rm(path, { force: true });
     throw error;
   }
 }

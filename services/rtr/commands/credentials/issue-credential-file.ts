@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import type { IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
-import { replaceFile } from '#shared/core/replace-file.ts';
+import { writeContent } from '../client/write-content.ts';
 import { findWriteTarget } from '../client/write-target.ts';
 import { changeAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';
@@ -22,7 +23,7 @@ export interface IssueOptions {
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. Only a shared credential requires a change on
  * the NATS servers.
  * @throws ConfigError for an invalid name, the name of a valid credential, or a shared credential that expires
- * @throws RouterError `invalid_request` if the file already exists
+ * @throws RouterError `invalid_request` if the file already exists or cannot be written
  */
 export async function issueCredentialFile({
   authorityFolder,
@@ -50,19 +51,20 @@ export async function issueCredentialFile({
     if (notice !== undefined) process.stderr.write(`${notice}\n`);
     return;
   }
-  if (target.kind === 'file') replaceFile(target.path, text);
-  else if (target.kind === 'new') writeFileSync(target.path, text, { mode: 0o600, flag: 'wx', flush: true });
-  else writeStream(target.path, text);
+  try {
+    await writeContent([Buffer.from(text)], { target, output: process.stdout, mode: 0o600 });
+  } catch (error) {
+    // A device may have passed on a part. A file that is not complete does not exist, so the name is free again.
+    if (target.kind !== 'stream') await forget(authorityFolder, issued);
+    throw error;
+  }
   const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${formatDate(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
   if (notice !== undefined) print(notice);
 }
 
-function writeStream(path: string, text: string): void {
-  const stream = openSync(path, constants.O_WRONLY);
-  try {
-    writeFileSync(stream, text);
-  } finally {
-    closeSync(stream);
-  }
+async function forget(authorityFolder: string, { key }: Pick<IssuedCredential, 'key'>): Promise<void> {
+  await changeAuthority(authorityFolder, (authority) => {
+    authority.issued = authority.issued.filter((each) => each.key !== key);
+  });
 }

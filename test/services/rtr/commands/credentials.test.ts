@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
@@ -121,6 +121,18 @@ describe('rtr credentials', () => {
     await expect(issue('joes-box')).rejects.toThrow('joes-box.creds exists already: name another path with --out');
     await issue('joes-box', undefined, true);
     expect(parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8')).name).toBe('joes-box');
+  });
+
+  it.each([false, true])('worker whose file cannot be written keeps the name free (--force: %s)', async (force) => {
+    const { issue, folder, out } = startWithAuthority();
+    const name = 'gone';
+    const rest = { authorityFolder: out, role: 'gpu', name, force, print: () => undefined } as const;
+    const file = join(folder, 'missing', 'gone.creds');
+    await expect(issueCredentialFile({ ...rest, out: file })).rejects.toThrow('gone.creds cannot be used');
+    await issue(name);
+    expect(parseCredential(readFileSync(join(folder, 'gone.creds'), 'utf8')).name).toBe(name);
+    expect(statSync(join(folder, 'gone.creds')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).toSorted()).toEqual(['authority', 'gone.creds']);
   });
 
   it('list shows every credential that was created, including those created concurrently', async () => {
