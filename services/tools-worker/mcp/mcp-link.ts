@@ -13,14 +13,13 @@ export interface McpLinkOptions {
   log: Logger;
   /** Maximum bytes of one message from the server. */
   maxMessageBytes: number;
+  /** Milliseconds after a listing without another one, however often the server reports changes and calls fail. Default: 2,000. */
+  listPauseMs?: number;
   onChange: () => void;
 }
 
 /** Milliseconds between two listings of a server's tools. The listings also show whether the server still answers. */
 const pollMs = 15_000;
-
-/** Milliseconds after a listing without another one, however often the server reports changes and calls fail. */
-const listPauseMs = 2_000;
 
 /** Maximum milliseconds for one listing. */
 const listMs = 10_000;
@@ -124,6 +123,7 @@ export class McpLink implements ToolSource {
 
   /** Lists the tools periodically, and after a pause when the server reports a change or a call failed. */
   async #poll({ client, whenEnded }: McpConnection, signal: AbortSignal): Promise<void> {
+    const { listPauseMs = 2_000 } = this.#options;
     const connectionEnd = new AbortController();
     void whenEnded.then(() => connectionEnd.abort());
     const end = AbortSignal.any([signal, connectionEnd.signal]);
