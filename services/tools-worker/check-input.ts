@@ -20,8 +20,8 @@ export type InputCheck = (input: JsonObject, bytes: number, owner?: string) => P
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
   const check = createSchemaCheck({ schema, mustMatchMetaSchema: false });
-  return async (...checked) => {
-    const problems = await findProblems(() => check(...checked));
+  return async (input, bytes, owner) => {
+    const problems = await findProblems(() => check(input, bytes, owner));
     if (problems.length > 0) throw createInputError(problems);
   };
 }

@@ -113,7 +113,7 @@ export class ToolSet {
     };
     try {
       const check = compileInputCheck(tool.inputSchema);
-      this.#checkOfTool.set(tool, (...checked) => check(...checked).catch(acceptIfInvalidSchema));
+      this.#checkOfTool.set(tool, (input, bytes, owner) => check(input, bytes, owner).catch(acceptIfInvalidSchema));
     } catch (error) {
       acceptIfInvalidSchema(error);
     }
