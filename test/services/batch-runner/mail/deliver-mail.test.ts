@@ -89,7 +89,8 @@ describe('alerts about workers', () => {
     const last = (credential: string): string =>
       `This is the last alert by e-mail about workers with the credential ${credential} to you until`;
     expect((await reportWorkers('first', 14)).filter(Boolean)).toEqual([]);
-    expect((await reportWorkers('second', 40)).slice(-2)).toEqual(['', last('second')]);
+    const ofSecond = await reportWorkers('second', 40);
+    expect([ofSecond.length, ofSecond.filter(Boolean)]).toEqual([8, [last('second')]]);
     expect(await reportWorkers('first', 3)).toEqual([last('first')]);
     expect(await reportWorkers('second', 3)).toEqual([]);
   });
