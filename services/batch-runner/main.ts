@@ -29,7 +29,7 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { BackgroundIdentities } from './lines/background-identities.ts';
-import { computeAnswerBudget } from './lines/line-memory.ts';
+import { AnswerBudget, computeAnswerBudget } from './answer-memory.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
 import { scalePrices } from './lines/scale-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
@@ -42,7 +42,6 @@ import { startScheduled } from './scheduled/start-scheduled.ts';
 import { ModelBreakers } from './slots/model-breakers.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
 import { RunnerMetrics, registerRunnerGauges } from './runner-metrics.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { computeRequestBudget, RequestBudget } from './request-memory.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
@@ -116,7 +115,7 @@ await runService(async (environment, releases) => {
   const stopping = new AbortController();
   const heavyWork = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
   const requestBudget = new RequestBudget(computeRequestBudget(config.MAX_BODY_BYTES, process.constrainedMemory()));
-  const answerBudget = new MemoryBudget(computeAnswerBudget(process.constrainedMemory()));
+  const answerBudget = new AnswerBudget(computeAnswerBudget(process.constrainedMemory()));
   const batchDependencies = {
     batches,
     jobs,

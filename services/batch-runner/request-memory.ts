@@ -1,4 +1,4 @@
-import { RouterError } from '#shared/core/errors.ts';
+import { ShortOfMemoryError, type RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import { MemoryBudget, computeMemoryShare } from '#shared/core/memory-budget.ts';
 
@@ -11,26 +11,33 @@ export function computeRequestBudget(maxBodyBytes: number, memoryBytes: number):
   return Math.min(4 * maxBodyBytes, computeMemoryShare(16, memoryBytes));
 }
 
-/** The memory of all requests of a process. What requests add while they run is shared among their owners. */
+/** The memory of all requests of a process. What requests hold while they run is shared among their owners. */
 export class RequestBudget extends MemoryBudget {
-  readonly #bytesByOwner = new Map<string, number>();
-
-  /** Counts bytes that a request of an owner has taken, or has given back if the number is negative. */
-  countFor(owner: string, bytes: number): void {
-    const ownerBytes = (this.#bytesByOwner.get(owner) ?? 0) + bytes;
-    if (ownerBytes === 0) this.#bytesByOwner.delete(owner);
-    else this.#bytesByOwner.set(owner, ownerBytes);
-  }
+  readonly #heldByOwner = new Map<string, number>();
 
   /**
-   * Takes bytes that a running request adds. If the owner has other requests, as many bytes must stay free as all of them take.
-   * @param requestBytes bytes that the request has taken; any amount fits while there is no other request
+   * Takes bytes that a running request holds. If other requests of the owner hold bytes, as many bytes must stay free as all of them hold.
+   * @param heldBytes bytes that the request holds
+   * @param requestBytes bytes that the request has taken, those that it holds included; any amount fits while there is no other request
    * @returns false if there is no room
    */
-  takeMore(owner: string, bytes: number, requestBytes: number): boolean {
-    const ownerBytes = this.#bytesByOwner.get(owner) ?? 0;
-    if (ownerBytes > requestBytes && ownerBytes + bytes > this.max - this.taken - bytes) return false;
-    return this.take(bytes, requestBytes);
+  hold(owner: string, bytes: number, heldBytes: number, requestBytes: number): boolean {
+    const ownerBytes = this.#heldByOwner.get(owner) ?? 0;
+    if (ownerBytes > heldBytes && ownerBytes + bytes > this.max - this.taken - bytes) {
+      this.refusals += 1;
+      return false;
+    }
+    if (!this.take(bytes, requestBytes)) return false;
+    this.#heldByOwner.set(owner, ownerBytes + bytes);
+    return true;
+  }
+
+  /** Gives back what a request of the owner holds. */
+  releaseHeld(owner: string, bytes: number): void {
+    const ownerBytes = (this.#heldByOwner.get(owner) ?? 0) - bytes;
+    if (ownerBytes > 0) this.#heldByOwner.set(owner, ownerBytes);
+    else this.#heldByOwner.delete(owner);
+    this.release(bytes);
   }
 }
 
@@ -52,7 +59,8 @@ export class RequestMemory {
   /** Bytes of the reserved ones that `grow` has not used yet. */
   #unusedBytes: number;
   #requestBytes = 0;
-  #takenBytes = 0;
+  #grownBytes = 0;
+  #heldBytes = 0;
   #isOpen = true;
 
   constructor({ budget, owner, heavyTask, reservedBytes = 0 }: RequestMemoryOptions) {
@@ -61,7 +69,6 @@ export class RequestMemory {
     this.#heavyTask = heavyTask;
     this.#reservedBytes = reservedBytes;
     this.#unusedBytes = reservedBytes;
-    budget.countFor(owner, reservedBytes);
   }
 
   /**
@@ -73,7 +80,7 @@ export class RequestMemory {
     const missingBytes = Math.max(0, bytes - this.#unusedBytes);
     if (missingBytes > 0 && !this.#budget.take(missingBytes)) throw createNoRoomError();
     this.#unusedBytes -= bytes - missingBytes;
-    this.#count(missingBytes);
+    this.#grownBytes += missingBytes;
     this.#requestBytes += bytes;
     await this.beginIfLarge();
   }
@@ -84,8 +91,9 @@ export class RequestMemory {
    */
   hold(bytes: number): void {
     if (!this.#isOpen) return;
-    if (!this.#budget.takeMore(this.#owner, bytes, this.#reservedBytes + this.#takenBytes)) throw createNoRoomError();
-    this.#count(bytes);
+    const requestBytes = this.#reservedBytes + this.#grownBytes + this.#heldBytes;
+    if (!this.#budget.hold(this.#owner, bytes, this.#heldBytes, requestBytes)) throw createNoRoomError();
+    this.#heldBytes += bytes;
   }
 
   /**
@@ -114,18 +122,11 @@ export class RequestMemory {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.endHeavyWork();
-    this.#budget.release(this.#takenBytes);
-    this.#budget.countFor(this.#owner, -this.#takenBytes - this.#reservedBytes);
-  }
-
-  #count(bytes: number): void {
-    this.#takenBytes += bytes;
-    this.#budget.countFor(this.#owner, bytes);
+    this.#budget.release(this.#grownBytes);
+    this.#budget.releaseHeld(this.#owner, this.#heldBytes);
   }
 }
 
 function createNoRoomError(): RouterError {
-  return new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
-    retryAfter: 2,
-  });
+  return new ShortOfMemoryError('The requests of batches and in the background take too much memory.', 2);
 }

@@ -140,6 +140,16 @@ export class RouterError extends Error {
   }
 }
 
+/** The refusal of a process that lacks memory itself, so that no worker and no upstream is at fault. */
+export class ShortOfMemoryError extends RouterError {
+  override name = 'ShortOfMemoryError';
+
+  /** @param retryAfter see `ErrorDetails` */
+  constructor(message: string, retryAfter: number) {
+    super('overloaded', message, { retryAfter });
+  }
+}
+
 /** Whether the router or an upstream is at fault, rather than the request itself. */
 export function isFault(code: ErrorCode): boolean {
   return errorTable[code].status >= 500;

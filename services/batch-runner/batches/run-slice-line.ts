@@ -6,14 +6,20 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
+import { AnswerMemory } from '../answer-memory.ts';
 import { heavyBytes } from '../heavy-work.ts';
-import type { Answer } from '../lines/answer-sink.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
-import { LineMemory } from '../lines/line-memory.ts';
 import { readLine } from '../lines/read-line.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
-import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
+import {
+  runLine,
+  type Answer,
+  type LineEnd,
+  type LineRequest,
+  type LineStops,
+  type RunLineParts,
+} from '../lines/run-line.ts';
 import { storeResult, type StoredResult, type StoreResultParts } from '../lines/store-result.ts';
 import type { BatchWatch } from './batch-watch.ts';
 import type { InputLine } from './read-input-lines.ts';
@@ -126,7 +132,7 @@ function createUnreadableEnd({ limits, priceOf, answerBudget }: RunLineParts, er
     kind: 'over',
     answer: { error },
     charge: new LineCharge(limits, priceOf),
-    memory: new LineMemory(answerBudget),
+    memory: new AnswerMemory(answerBudget),
   };
 }
 

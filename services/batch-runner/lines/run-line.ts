@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { RouterError, toRouterError } from '#shared/core/errors.ts';
+import { isJsonObjectText } from '#shared/core/is-json-object-text.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { noPurpose } from '#shared/core/purpose.ts';
@@ -16,16 +18,15 @@ import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
 import { awaitEnd } from '../await-end.ts';
-import { AnswerSink, type Answer } from './answer-sink.ts';
+import { AnswerMemory, type AnswerBudget } from '../answer-memory.ts';
+import { AnswerSink, type ReceivedAnswer } from './answer-sink.ts';
 import { decideAfterError } from './decide-after-error.ts';
 import { LineCharge } from './line-charge.ts';
-import { LineMemory } from './line-memory.ts';
 import type { LinePlace } from './line-place.ts';
 import { takeLineSlot } from './take-line-slot.ts';
 import type { RefusedLines } from './refused-lines.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory, type RequestBudget } from '../request-memory.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface RunLineParts extends PrepareComponents, Omit<ServingComponents, 'record'> {
   slots: LineSlots;
@@ -36,7 +37,7 @@ export interface RunLineParts extends PrepareComponents, Omit<ServingComponents,
   /** Memory budget for running requests and their files. */
   requestBudget: RequestBudget;
   /** Memory budget for large answers. */
-  answerBudget: MemoryBudget;
+  answerBudget: AnswerBudget;
   /**
    * Largest number of tries of a line. Tries that fail because workers, limits or stores are missing do not count. The error of the last
    * try becomes the result.
@@ -76,12 +77,18 @@ export interface LineStops {
   running: AbortSignal;
 }
 
+/** How a try of a line ended: with the text of its answer, or with an error. */
+export type Answer =
+  | { text: string }
+  /** `refusedFor` is the model if its upstream limits the rate of requests or is overloaded; undefined for other errors. */
+  | { error: RouterError; refusedFor?: string };
+
 /**
  * How a line ended. `over`: the line has a result; once it is recorded, the caller commits `charge` and releases `memory`. `pause`: the
  * batch must pause. `stopped`: a signal has stopped the line.
  */
 export type LineEnd =
-  | { kind: 'over'; answer: Answer; charge: LineCharge; memory: LineMemory }
+  | { kind: 'over'; answer: Answer; charge: LineCharge; memory: AnswerMemory }
   | { kind: 'pause'; ms: number; reason: string }
   | { kind: 'stopped' };
 
@@ -93,10 +100,8 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
   for (let countedTries = 0; !stops.waiting.aborted;) {
     await awaitLimit(parts, line, stops.waiting);
     const charge = new LineCharge(parts.limits, parts.priceOf);
-    const memory = new LineMemory(parts.answerBudget);
-    const answer = await runOnce(parts, line, { charge, memory }, stops).catch((error: unknown): Answer => ({
-      error: toRouterError(error),
-    }));
+    const memory = new AnswerMemory(parts.answerBudget);
+    const answer = await runOnce(parts, line, { charge, memory }, stops);
     if (!answer || stops.running.aborted) {
       charge.release();
       memory.release();
@@ -144,13 +149,15 @@ async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, sig
   line.onGoOn();
 }
 
+type ServedAnswer = Extract<ReceivedAnswer, { bytes: Buffer }> | Extract<Answer, { error: RouterError }>;
+
 interface TryResources {
   charge: LineCharge;
-  memory: LineMemory;
+  memory: AnswerMemory;
 }
 
 /**
- * Tries the line once, if there is memory for it.
+ * Tries the line once.
  * @returns undefined if a signal aborts before the end
  */
 async function runOnce(
@@ -159,12 +166,56 @@ async function runOnce(
   resources: TryResources,
   stops: LineStops,
 ): Promise<Answer | undefined> {
+  let hadEffects = false;
+  const onEffects = (): void => {
+    hadEffects = true;
+  };
+  const answer = await tryLine(parts, line, resources, stops, onEffects).catch((error: unknown): Answer => ({
+    error: toRouterError(error),
+  }));
+  return answer && hadEffects && 'error' in answer ? { ...answer, error: answer.error.withEffects() } : answer;
+}
+
+/**
+ * Serves the line, if there is memory for it, and reads its answer.
+ * @param onEffects see `Caller.onEffects`
+ */
+async function tryLine(
+  parts: RunLineParts,
+  line: LineRequest,
+  resources: TryResources,
+  stops: LineStops,
+  onEffects: () => void,
+): Promise<Answer | undefined> {
+  const received = await serveInMemory(parts, line, resources, stops, onEffects);
+  if (!received || 'error' in received) return received;
+  return { text: await readAnswer(received.bytes, resources.memory, stops.running) };
+}
+
+/**
+ * Returns the text of an answer, once there is memory for it.
+ * @throws RouterError `upstream_failed` for an answer that is not a JSON object: a worker may send anything, and the file of results would
+ * be unreadable from such a line on; or as `AnswerMemory.reserveAnswer` does
+ */
+async function readAnswer(bytes: Buffer, memory: AnswerMemory, signal: AbortSignal): Promise<string> {
+  await memory.reserveAnswer(bytes.length, signal);
+  if (!isJsonObjectText(bytes)) throw new RouterError('upstream_failed', 'The answer could not be read.');
+  return bytes.toString();
+}
+
+async function serveInMemory(
+  parts: RunLineParts,
+  line: LineRequest,
+  resources: TryResources,
+  stops: LineStops,
+  onEffects: () => void,
+): Promise<ServedAnswer | undefined> {
   const { heavyTask, reservedBytes, identity } = line;
   const { requestBudget: budget } = parts;
   const requestMemory = new RequestMemory({ budget, owner: findStoreOwner(identity), heavyTask, reservedBytes });
   try {
     await requestMemory.grow(line.body.length);
-    return await serveOnce(parts, line, resources, stops, requestMemory);
+    return await serveOnce(parts, line, resources, stops, requestMemory, onEffects);
   } finally {
     requestMemory.release();
   }
@@ -176,7 +227,8 @@ async function serveOnce(
   { charge, memory }: TryResources,
   { waiting, running: signal }: LineStops,
   requestMemory: RequestMemory,
-): Promise<Answer | undefined> {
+  onEffects: () => void,
+): Promise<ServedAnswer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
   const client = withoutStoring(format.read(body, operation));
   if (client.background)
@@ -185,7 +237,7 @@ async function serveOnce(
     });
   if (client.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
-  const caller: Caller = { requestId, identity, trace: undefined, isGone: () => signal.aborted };
+  const caller: Caller = { requestId, identity, trace: undefined, onEffects, isGone: () => signal.aborted };
   const request = await prepareRequest(parts, { format, operation, client }, caller, requestMemory);
   if (!request) return undefined;
   requestMemory.endHeavyWork();
@@ -197,9 +249,15 @@ async function serveOnce(
   try {
     memory.reserve(operation);
     const { dispatcher } = parts.slots;
-    const { limits, record } = charge;
+    const { limits } = charge;
+    let report: JobReport | undefined;
+    const record: ServingComponents['record'] = (ended) => {
+      // The reports of hosted tools' calls tell nothing about the model.
+      if (ended.operation === operation) ({ report } = ended);
+      charge.record(ended);
+    };
     await requestMemory.beginIfLarge();
-    const answerSink = new AnswerSink(memory, (bytes) => requestMemory.hold(bytes));
+    const answerSink = new AnswerSink((bytes) => requestMemory.hold(bytes));
     const servingParts = { ...parts, dispatcher, limits, record };
     const running = await serveRequest(servingParts, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();
@@ -209,18 +267,27 @@ async function serveOnce(
     if (!running) return undefined;
     const answer = await awaitEnd(answerSink.answer, running, signal);
     if (!answer) return undefined;
-    return reportToBreaker(parts.breakers, model, answer);
+    return reportToBreaker(parts.breakers, model, answer, report?.error);
   } finally {
     releaseSlot();
     endRequest();
   }
 }
 
-/** Reports an answer to the model's circuit breaker. */
-function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer): Answer {
-  if ('text' in answer) breaker.noteAnswer(model);
-  else if (isUpstreamLimit(answer.error)) {
-    breaker.noteRefusal(model, answer.error);
+/**
+ * Reports an answer to the model's circuit breaker.
+ * @param jobError the error of the model's last job; undefined if it had none. An answer with hosted tools may have another error, for
+ * instance because the key's own limits refuse its next turn
+ */
+function reportToBreaker(
+  breaker: ModelBreakers,
+  model: string,
+  answer: ReceivedAnswer,
+  jobError: RouterError | undefined,
+): ServedAnswer {
+  if ('bytes' in answer) breaker.noteAnswer(model);
+  else if (jobError && isUpstreamLimit(jobError)) {
+    breaker.noteRefusal(model, jobError);
     return { ...answer, refusedFor: model };
   }
   return answer;

@@ -1,15 +1,14 @@
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import { RouterError, toRouterError } from '#shared/core/errors.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import { partialEvents, type PartialEvent } from '#shared/formats/sse/partial-events.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
-import type { LineMemory } from '../lines/line-memory.ts';
 
 const noBytes = Buffer.alloc(0);
 
 /** How a request ended: with the last event of its stream, or with an error. */
-export type StreamEnd = { event: string } | { error: RouterError };
+export type StreamEnd = { event: Buffer } | { error: RouterError };
 
 export interface EventsSinkParts {
   /** The open stream of the answer, which returns whole events. */
@@ -20,8 +19,6 @@ export interface EventsSinkParts {
   write: (events: string) => void;
   /** See `ModelSink.hold`. */
   hold: (bytes: number) => void;
-  /** Reserves the memory of the event that ends the stream. */
-  memory: Pick<LineMemory, 'reserveAnswer'>;
 }
 
 /** Receives a streamed answer, and holds back the event that ends it. */
@@ -62,16 +59,12 @@ export class EventsSink implements ModelSink {
 
   end(bytes: Uint8Array): void {
     this.#passOn(this.#parts.answer.relay(bytes, true));
-    try {
-      if (!this.#last) throw new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
-      this.#parts.memory.reserveAnswer(this.#last.bytes);
-      this.#resolve({ event: this.#last.take(noBytes).toString() });
-    } catch (error) {
-      this.#resolve({ error: toRouterError(error) });
-    }
+    if (this.#last) this.#resolve({ event: this.#last.take(noBytes) });
+    else this.fail(new RouterError('upstream_failed', 'The upstream has sent no end of its answer.'));
   }
 
   fail(error: RouterError): void {
+    this.#last?.take(noBytes);
     this.#resolve({ error });
   }
 

@@ -16,9 +16,9 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { decideAfterError } from '../lines/decide-after-error.ts';
 import { LineCharge } from '../lines/line-charge.ts';
-import { LineMemory } from '../lines/line-memory.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
+import { AnswerMemory } from '../answer-memory.ts';
 import { EventWriter } from './event-writer.ts';
 import type { OwnerPlaces } from './owner-places.ts';
 import { RunWatch } from './run-watch.ts';
@@ -114,7 +114,7 @@ async function makeInRun(
   const runningResponse: RunningResponse = { ...response, queued, runId: begun.runId };
   const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
-  const memory = new LineMemory(parts.serving.answerBudget);
+  const memory = new AnswerMemory(parts.serving.answerBudget);
   const writer = new EventWriter({
     next: begun.next,
     lastNumber: backgroundFormat.findLastNumber,
@@ -134,12 +134,12 @@ async function makeInRun(
             { ...run, identity, request: asResponseRequest(request) },
             watch.signal,
           )
-        : { end: refusal && { error: refusal }, toStore: undefined };
+        : { end: refusal && { error: refusal }, toStore: undefined, hadEffects: false };
     const events = await writer.close();
-    const { end, toStore } = ended;
+    const { end } = ended;
     if (!end || watch.isStopped) return await chargeStoppedRun(parts, runningResponse, charge);
     const runOutput = { charge, events, from: writer.unwritten, next: writer.next };
-    await finishRun(parts, runningResponse, { end, toStore }, runOutput);
+    await finishRun(parts, runningResponse, { ...ended, end }, runOutput);
   } finally {
     watch.close();
     charge.release();
@@ -181,7 +181,7 @@ interface RunOutput {
 async function finishRun(
   parts: MakeResponseParts,
   runningResponse: RunningResponse,
-  { end, toStore }: RunEnd & { end: NonNullable<RunEnd['end']> },
+  { end, toStore, hadEffects }: RunEnd & { end: NonNullable<RunEnd['end']> },
   runOutput: RunOutput,
 ): Promise<void> {
   const { responses } = parts;
@@ -192,7 +192,8 @@ async function finishRun(
     'event' in end && !deathError ? backgroundFormat.readEnding(end.event, runningResponse.queued) : undefined;
   if (ending) return await recordEnd(parts, runningResponse, ending, toStore, runOutput);
   const unreadableError = deathError ?? new RouterError('upstream_failed', 'The answer could not be read.');
-  const error = 'error' in end ? end.error : unreadableError;
+  const failure = 'error' in end ? end.error : unreadableError;
+  const error = hadEffects ? failure.withEffects() : failure;
   // The model was known when the response was requested, so its workers may be about to start.
   const decision = decideAfterError(error, true);
   if (decision.kind === 'again') {

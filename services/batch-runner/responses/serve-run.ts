@@ -1,4 +1,4 @@
-import { toRouterError } from '#shared/core/errors.ts';
+import { toRouterError, type RouterError } from '#shared/core/errors.ts';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
@@ -10,16 +10,16 @@ import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { awaitEnd } from '../await-end.ts';
-import { EventsSink, type EventsSinkParts, type StreamEnd } from './events-sink.ts';
+import { EventsSink } from './events-sink.ts';
+import type { AnswerBudget, AnswerMemory } from '../answer-memory.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory, type RequestBudget } from '../request-memory.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface ServeRunParts extends ServingComponents, PrepareComponents {
   /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
   requestBudget: RequestBudget;
   /** Memory budget for large answers. */
-  answerBudget: MemoryBudget;
+  answerBudget: AnswerBudget;
 }
 
 export interface ResponseRequest extends RequestOptions {
@@ -41,15 +41,18 @@ export interface ResponseRun {
   nextEvent: number;
   /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
-  memory: EventsSinkParts['memory'];
+  /** Reserves the memory of the event that ends the stream. */
+  memory: Pick<AnswerMemory, 'reserveAnswer'>;
 }
 
 /** Result of a run. */
 export interface RunEnd {
-  /** End of the stream; undefined if the signal aborted first. */
-  end: StreamEnd | undefined;
+  /** The event that ends the stream, or the error of the run; undefined if the signal aborted first. */
+  end: { event: string } | { error: RouterError } | undefined;
   /** What is stored with the answer; undefined if the answer is not stored. */
   toStore: AnswerToStore | undefined;
+  /** Whether the run has called tools that may have changed something, so that another run would repeat that. */
+  hadEffects: boolean;
 }
 
 /** Types the stored JSON as a request; the fields are not checked. */
@@ -59,22 +62,26 @@ export function asResponseRequest(stored: JsonObject): ResponseRequest {
 
 /** Serves the request of a response once, as the ingress serves requests of connected clients. */
 export async function serveRun(parts: ServeRunParts, run: ResponseRun, signal: AbortSignal): Promise<RunEnd> {
-  let toStore: AnswerToStore | undefined;
+  const runEnd: RunEnd = { end: undefined, toStore: undefined, hadEffects: false };
   const { requestId, identity, request } = run;
   const { isRecorded } = request;
-  const caller: Caller = { requestId, identity, trace: undefined, isRecorded, isGone: () => signal.aborted };
+  const onEffects = (): void => {
+    runEnd.hadEffects = true;
+  };
+  const caller: Caller = { requestId, identity, trace: undefined, isRecorded, onEffects, isGone: () => signal.aborted };
   const { requestBudget: budget } = parts;
   const requestMemory = new RequestMemory({ budget, owner: findStoreOwner(identity), heavyTask: run.heavyTask });
   try {
     const prepared = await prepareRun(parts, run, caller, requestMemory);
-    if (!prepared) return { end: undefined, toStore };
-    ({ toStore } = prepared);
-    return { end: await servePrepared(parts, run, prepared, caller, requestMemory, signal), toStore };
+    if (!prepared) return runEnd;
+    runEnd.toStore = prepared.toStore;
+    runEnd.end = await servePrepared(parts, run, prepared, caller, requestMemory, signal);
   } catch (error) {
-    return { end: { error: toRouterError(error) }, toStore };
+    runEnd.end = { error: toRouterError(error) };
   } finally {
     requestMemory.release();
   }
+  return runEnd;
 }
 
 async function prepareRun(
@@ -96,16 +103,18 @@ async function servePrepared(
   caller: Caller,
   requestMemory: RequestMemory,
   signal: AbortSignal,
-): Promise<StreamEnd | undefined> {
+): Promise<RunEnd['end']> {
   const sink = new EventsSink({
     answer: format.openStream({ requestId, answerId: id, nextEvent }),
     backgroundFormat,
     write,
     hold: (bytes) => requestMemory.hold(bytes),
-    memory,
   });
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.
   requestMemory.endHeavyWork();
-  return running && awaitEnd(sink.ended, running, signal);
+  const ended = running && (await awaitEnd(sink.ended, running, signal));
+  if (!ended || 'error' in ended) return ended;
+  await memory.reserveAnswer(ended.event.length, signal);
+  return { event: ended.event.toString() };
 }

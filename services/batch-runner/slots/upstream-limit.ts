@@ -1,4 +1,4 @@
-import type { RouterError } from '#shared/core/errors.ts';
+import { ShortOfMemoryError, type RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from './line-slots.ts';
 import { computeBackoffMs, addJitter } from './backoff.ts';
 
@@ -19,9 +19,10 @@ const retryDelay = { firstMs: 2_000, longestMs: 600_000 };
 /** Longest wait in milliseconds that an upstream may request. */
 const maxRequestedMs = 3_600_000;
 
-/** Returns whether an error from a worker means that its upstream limits the rate of requests or is overloaded. */
+/** Returns whether the error of a job means that its upstream limits the rate of requests or is overloaded. */
 export function isUpstreamLimit(error: RouterError): boolean {
-  return (error.code === 'rate_limit_exceeded' || error.code === 'overloaded') && !(error instanceof PreemptedError);
+  if (error instanceof PreemptedError || error instanceof ShortOfMemoryError) return false;
+  return error.code === 'rate_limit_exceeded' || error.code === 'overloaded';
 }
 
 /**

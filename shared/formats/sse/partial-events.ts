@@ -1,4 +1,4 @@
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, ShortOfMemoryError } from '#shared/core/errors.ts';
 import { computeMemoryShare } from '#shared/core/memory-budget.ts';
 
 /** All partial events of a process together take at most this part of its memory limit. */
@@ -81,7 +81,7 @@ export interface PartialEvent {
 export const partialEvents = new PartialEvents(process.constrainedMemory());
 
 function createNoRoomError(): RouterError {
-  return new RouterError('overloaded', 'The router holds as much of unfinished events as it can.', { retryAfter: 5 });
+  return new ShortOfMemoryError('The router holds as much of unfinished events as it can.', 5);
 }
 
 function createTooLargeError(): RouterError {

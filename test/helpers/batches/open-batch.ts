@@ -9,8 +9,8 @@ import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts'
 import { ParkedBatches } from '#services/batch-runner/slots/parked-batches.ts';
 import type { BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
+import { AnswerBudget } from '#services/batch-runner/answer-memory.ts';
 import { RequestBudget } from '#services/batch-runner/request-memory.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
@@ -85,7 +85,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   const ledger = new UsageLedger(connection.redis, prefix, silentLog, { maxRequests: 100, requestsKeptMs: hourMs });
   const keys = new OwnerKeys(() => [secret]);
   const unused = {
-    lineParts: { requestBudget: new RequestBudget(Number.POSITIVE_INFINITY), answerBudget: new MemoryBudget(1) },
+    lineParts: { requestBudget: new RequestBudget(Number.POSITIVE_INFINITY), answerBudget: new AnswerBudget(1) },
   } as Pick<RunSliceParts, 'lineParts' | 'identities'>;
   const stopping = new AbortController().signal;
   const idle = { slots: { hasRoom: () => false }, waitingWork: { setTiers: () => undefined }, atOnce: 8 };

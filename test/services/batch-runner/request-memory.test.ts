@@ -22,14 +22,30 @@ it('what the requests of an owner keep while they run takes half of what others 
   first.hold(300);
   await second.grow(50);
   second.hold(50);
+  second.hold(75);
   expect(() => second.hold(1)).toThrow(overloaded);
-  other.hold(500);
+  expect(budget.refusals).toBe(1);
+  other.hold(425);
   expect(() => other.hold(1)).toThrow(overloaded);
+  expect(budget.refusals).toBe(2);
   for (const request of [first, second, other]) request.release();
   expect(budget.taken).toBe(0);
   const next = open('ada');
   next.hold(1_000);
   next.release();
+});
+
+it('requests of an owner that wait do not use up what its running requests keep', async () => {
+  const { budget, open } = openBudget();
+  const waiting = Array.from({ length: 6 }, () => open('ada'));
+  for (const request of waiting) await request.grow(100);
+  budget.take(200);
+  const line = open('ada', 200);
+  await line.grow(200);
+  const running = open('ada');
+  running.hold(150);
+  for (const request of [...waiting, line, running]) request.release();
+  expect(budget.taken).toBe(200);
 });
 
 it('a request that is alone keeps any amount while it runs, also if its caller has reserved a part', async () => {

@@ -3,17 +3,23 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { RefusedLines } from '#services/batch-runner/lines/refused-lines.ts';
 import { runLine, type LineRequest, type RunLineParts } from '#services/batch-runner/lines/run-line.ts';
+import { AnswerBudget } from '#services/batch-runner/answer-memory.ts';
 import { RequestBudget } from '#services/batch-runner/request-memory.ts';
 import { LineSlots } from '#services/batch-runner/slots/line-slots.ts';
 import { ModelBreakers } from '#services/batch-runner/slots/model-breakers.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { RouterError, ShortOfMemoryError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HostedRequest, HostedTool } from '#shared/formats/hosted/hosted-request.ts';
+import { encodeToolEvent } from '#shared/formats/tools/tool-result.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { identityOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
+import { until } from '../../../helpers/until.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 it('an internal error in a line is logged with its place, and hidden from the client', async () => {
@@ -45,68 +51,115 @@ it('an internal error in a line is logged with its place, and hidden from the cl
 
 const mebibyte = 1024 ** 2;
 
-/** Runs a line whose worker answers with these texts, each time with the next one. */
-async function runWith(answers: readonly string[], formatName = 'chat') {
-  const texts = [...answers];
-  const dispatch: ServingComponents['dispatcher']['dispatch'] = (_request, _body, sink) => {
-    sink.end(Buffer.from(texts.shift() ?? '{}'));
+interface Run {
+  formatName?: string;
+  /** Hosted tools of the request. Default: none. */
+  hosted?: HostedRequest;
+  answerBudget?: AnswerBudget;
+  /** Default: the key has no limits. */
+  limits?: ServingComponents['limits'];
+}
+
+const tool = { name: 'write', description: 'Writes.', inputSchema: { type: 'object' }, server: 'wiki' };
+
+/**
+ * Runs a line whose worker answers with these texts or errors, each time with the next one. The line is stopped when it begins to wait for
+ * another try.
+ */
+async function runWith(answers: readonly (string | RouterError)[], { formatName = 'chat', hosted, ...run }: Run = {}) {
+  const waiting = [...answers];
+  const calls = { model: 0, tool: 0 };
+  const dispatch: ServingComponents['dispatcher']['dispatch'] = ({ operation }, _body, sink) => {
+    const isTool = operation === 'execute_tool';
+    calls[isTool ? 'tool' : 'model'] += 1;
+    const result = { tool: tool.name, is_error: false, content: [] };
+    const answer = isTool ? encodeToolEvent({ result }) : (waiting.shift() ?? '{}');
+    const error = answer instanceof RouterError ? answer : undefined;
+    if (error) sink.fail(error);
+    else sink.end(Buffer.from(answer.toString()));
     const times = { queuedAt: 0, claimedAt: 0, firstByteAt: 0, endedAt: 0 };
-    const report = {
-      state: 'completed',
-      attempts: 1,
-      moves: [],
-      continuations: [],
-      timeline: [],
-      ...times,
-      end: jobDone,
-    };
+    const state = error ? 'failed' : 'completed';
+    const report = { state, attempts: 1, moves: [], continuations: [], timeline: [], ...times, end: jobDone, error };
     return { finished: Promise.resolve(report as unknown as JobReport) } as unknown as Job;
   };
-  const pool = livePool({ tier: 'gpu', pool: 'g', formats: [formatName], models: [{ id: 'm', capabilities: [] }] }, [
-    { id: 'g1' },
-  ]);
-  const serving = servingParts(dispatch, [pool]);
-  const answerBudget = new MemoryBudget(64 * mebibyte);
+  const pools = [
+    livePool({ tier: 'gpu', pool: 'g', formats: [formatName], models: [{ id: 'm', capabilities: [] }] }, [
+      { id: 'g1' },
+    ]),
+    livePool({ tier: 'tools', pool: 't', tools: [tool] }, [{ id: 't1' }]),
+  ];
+  const { answerBudget = new AnswerBudget(64 * mebibyte), limits } = run;
+  const serving = servingParts(dispatch, pools, limits && { limits });
   const format = clientFormats.find(({ name }) => name === formatName);
+  const breakers = new ModelBreakers();
   const parts = {
     ...serving,
     slots: new LineSlots({ dispatcher: serving.dispatcher, maxLines: 1, yieldMs: 0 }),
-    breakers: new ModelBreakers(),
+    breakers,
     refusedLines: new RefusedLines(),
     waitingWork: { setTiers: () => undefined },
     requestBudget: new RequestBudget(Infinity),
     answerBudget,
-    maxTries: answers.length,
+    maxTries: 3,
     log: silentLog,
   };
+  const stop = new AbortController();
   const line = {
     onPlaced: () => undefined,
     onRun: () => undefined,
-    onWait: () => undefined,
+    onWait: (place) => {
+      if (!place || place().limit) stop.abort();
+    },
     onGoOn: () => undefined,
     requestId: 'batch_1_0_0',
     place: { id: 'batch_1', slice: 0, line: 0 },
-    format,
+    format: format && { ...format, read: (...from) => ({ ...format.read(...from), hosted }) },
     operation: 'generate',
-    identity: identityOf(),
+    identity: identityOf(limits && { limits: [{}] as unknown as KeyIdentity['limits'] }),
     body: Buffer.from(JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] })),
     heavyTask: { begin: () => Promise.resolve(undefined), end: () => undefined },
     reservedBytes: 0,
     knownModel: 'm',
-  } as unknown as LineRequest;
+  } as Partial<LineRequest> as LineRequest;
   const { signal } = new AbortController();
-  const end = await runLine(parts as unknown as RunLineParts, line, { waiting: signal, running: signal });
-  return { end, answerBudget };
+  const end = await runLine(parts as unknown as RunLineParts, line, { waiting: stop.signal, running: signal });
+  return { end, answerBudget, calls, isRefused: breakers.findLimit('m') !== undefined };
+}
+
+/** Returns a request with hosted tools whose first turn calls a tool of this kind, and whose second turn ends the answer. */
+function hostedCall(kind: HostedTool['kind'], answer: JsonObject = {}): HostedRequest {
+  const hosted: HostedTool = { kind, title: kind, param: 'tools.0', label: 'wiki' };
+  const servedTool = { name: tool.name, nameAtServer: tool.name, description: '', inputSchema: {} };
+  return {
+    tools: [hosted],
+    createRefusal: (_tool, reason) => new RouterError('unsupported_parameter', reason),
+    withFunctions: () => Buffer.alloc(0),
+    createAnswer: (body) => {
+      let turns = 0;
+      return {
+        approvedCalls: [],
+        get isComplete() {
+          return turns > 1;
+        },
+        writeNextRequest: () => Buffer.from(JSON.stringify({ ...body, stream: true })),
+        relay: () => '',
+        turnBytes: 0,
+        endTurn: () => ((turns += 1) > 1 ? [] : [{ id: 'a', hosted, servedTool, input: {} }]),
+        namesAddress: () => true,
+        answerCall: () => '',
+        finish: () => '',
+        buildWholeAnswer: () => answer,
+      };
+    },
+  };
 }
 
 it.each(['chat', 'messages'])(
-  'an answer in the format %s that is no JSON object is an error of the line',
-  async (format) => {
-    for (const text of ['', 'Hello.', '[]', '{"a":1}\n{"custom_id":"other"}', '{"a":1']) {
-      const { end } = await runWith([text], format);
-      expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'upstream_failed' } } });
-    }
-    const { end } = await runWith(['Hello.', '{"a": 1}'], format);
+  'an answer in the format %s that is no JSON object is an error of its try',
+  async (formatName) => {
+    for (const text of ['', 'Hello.', '[]', '{"a":1}\n{"custom_id":"other"}', '{"a":1'])
+      expect(await runWith([text], { formatName })).toMatchObject({ end: { kind: 'stopped' }, calls: { model: 1 } });
+    const { end } = await runWith(['{"a": 1}'], { formatName });
     expect(end).toMatchObject({ kind: 'over', answer: { text: '{"a": 1}' } });
   },
 );
@@ -120,7 +173,62 @@ it('the memory of a large answer is reserved until its line is recorded', async 
   expect(answerBudget.take(64 * mebibyte)).toBe(true);
 });
 
-it('an answer that is larger than its share of the memory is an error of the line', async () => {
-  const { end } = await runWith([JSON.stringify({ picture: 'a'.repeat(32 * mebibyte) })]);
-  expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'upstream_failed' } } });
+it('an answer that is larger than its share of the memory is an error of the line, which is not tried again', async () => {
+  const { end, calls } = await runWith([JSON.stringify({ picture: 'a'.repeat(32 * mebibyte) })]);
+  expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'request_exceeds_limit' } } });
+  expect(calls.model).toBe(1);
+});
+
+it('an answer that finds no memory waits for others to be recorded, and is not made again', async () => {
+  const answerBudget = new AnswerBudget(mebibyte);
+  answerBudget.take(mebibyte);
+  const running = runWith([JSON.stringify({ picture: 'a'.repeat(100_000) })], { answerBudget });
+  // Nothing may be taken while the answer waits.
+  await until(() => {
+    answerBudget.release(1);
+    return !answerBudget.take(1);
+  });
+  answerBudget.release(mebibyte - 1);
+  expect(await running).toMatchObject({
+    end: { kind: 'over', answer: { text: expect.any(String) } },
+    calls: { model: 1 },
+  });
+});
+
+it.each([
+  ['a refusal of its upstream', true, new RouterError('overloaded', 'Overloaded')],
+  ["a lack of this process's memory", false, new ShortOfMemoryError('No room.', 1)],
+] as const)('the circuit breaker of a model opens after %s: %s', async (_name, isOpen, error) => {
+  const { end, isRefused, calls } = await runWith([error]);
+  expect({ kind: end.kind, isRefused, tries: calls.model }).toEqual({ kind: 'stopped', isRefused: isOpen, tries: 1 });
+});
+
+it('the limits of a key that end an answer with hosted tools do not open the circuit breaker of the model', async () => {
+  let reservations = 0;
+  const reservation = { commit: () => undefined, release: () => undefined };
+  const error = new RouterError('rate_limit_exceeded', 'The key has used up its requests.');
+  const limits: ServingComponents['limits'] = {
+    reserve: () => {
+      reservations += 1;
+      return Promise.resolve(
+        reservations <= 2 ? { granted: true, reservation, uses: [] } : { granted: false, error, uses: [] },
+      );
+    },
+  };
+  const { end, calls, isRefused } = await runWith([], { hosted: hostedCall('mcp'), limits });
+  expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'rate_limit_exceeded', hadEffects: true } } });
+  expect({ calls, isRefused }).toEqual({ calls: { model: 1, tool: 1 }, isRefused: false });
+});
+
+it('a line that has called a tool with effects is not tried again if its answer finds no memory', async () => {
+  const answerBudget = new AnswerBudget(mebibyte);
+  answerBudget.take(mebibyte);
+  const { signal } = new AbortController();
+  const other = answerBudget.takeInTurn(mebibyte / 2, signal);
+  const hosted = hostedCall('mcp', { text: 'a'.repeat(100_000) });
+  const { end, calls } = await runWith([], { hosted, answerBudget });
+  expect(end).toMatchObject({ kind: 'over', answer: { error: { code: 'overloaded', hadEffects: true } } });
+  expect(calls).toEqual({ model: 2, tool: 1 });
+  answerBudget.release(mebibyte);
+  expect(await other).toBe(true);
 });
