@@ -12,14 +12,14 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError, ShortOfMemoryError } from '#shared/core/errors.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import type { HostedRequest, HostedTool } from '#shared/formats/hosted/hosted-request.ts';
+import type { HostedRequest } from '#shared/formats/hosted/hosted-request.ts';
 import { encodeToolEvent } from '#shared/formats/tools/tool-result.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 import { identityOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';
+import { hostedCall, servedTool } from '../../../helpers/serving/hosted-call.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 it('an internal error in a line is logged with its place, and hidden from the client', async () => {
@@ -60,8 +60,6 @@ interface Run {
   limits?: ServingComponents['limits'];
 }
 
-const tool = { name: 'write', description: 'Writes.', inputSchema: { type: 'object' }, server: 'wiki' };
-
 /**
  * Runs a line whose worker answers with these texts or errors, each time with the next one. The line is stopped when it begins to wait for
  * another try.
@@ -72,7 +70,7 @@ async function runWith(answers: readonly (string | RouterError)[], { formatName 
   const dispatch: ServingComponents['dispatcher']['dispatch'] = ({ operation }, _body, sink) => {
     const isTool = operation === 'execute_tool';
     calls[isTool ? 'tool' : 'model'] += 1;
-    const result = { tool: tool.name, is_error: false, content: [] };
+    const result = { tool: servedTool.name, is_error: false, content: [] };
     const answer = isTool ? encodeToolEvent({ result }) : (waiting.shift() ?? '{}');
     const error = answer instanceof RouterError ? answer : undefined;
     if (error) sink.fail(error);
@@ -86,7 +84,7 @@ async function runWith(answers: readonly (string | RouterError)[], { formatName 
     livePool({ tier: 'gpu', pool: 'g', formats: [formatName], models: [{ id: 'm', capabilities: [] }] }, [
       { id: 'g1' },
     ]),
-    livePool({ tier: 'tools', pool: 't', tools: [tool] }, [{ id: 't1' }]),
+    livePool({ tier: 'tools', pool: 't', tools: [servedTool] }, [{ id: 't1' }]),
   ];
   const { answerBudget = new AnswerBudget(64 * mebibyte), limits } = run;
   const serving = servingParts(dispatch, pools, limits && { limits });
@@ -124,34 +122,6 @@ async function runWith(answers: readonly (string | RouterError)[], { formatName 
   const { signal } = new AbortController();
   const end = await runLine(parts as unknown as RunLineParts, line, { waiting: stop.signal, running: signal });
   return { end, answerBudget, calls, isRefused: breakers.findLimit('m') !== undefined };
-}
-
-/** Returns a request with hosted tools whose first turn calls a tool of this kind, and whose second turn ends the answer. */
-function hostedCall(kind: HostedTool['kind'], answer: JsonObject = {}): HostedRequest {
-  const hosted: HostedTool = { kind, title: kind, param: 'tools.0', label: 'wiki' };
-  const servedTool = { name: tool.name, nameAtServer: tool.name, description: '', inputSchema: {} };
-  return {
-    tools: [hosted],
-    createRefusal: (_tool, reason) => new RouterError('unsupported_parameter', reason),
-    withFunctions: () => Buffer.alloc(0),
-    createAnswer: (body) => {
-      let turns = 0;
-      return {
-        approvedCalls: [],
-        get isComplete() {
-          return turns > 1;
-        },
-        writeNextRequest: () => Buffer.from(JSON.stringify({ ...body, stream: true })),
-        relay: () => '',
-        turnBytes: 0,
-        endTurn: () => ((turns += 1) > 1 ? [] : [{ id: 'a', hosted, servedTool, input: {} }]),
-        namesAddress: () => true,
-        answerCall: () => '',
-        finish: () => '',
-        buildWholeAnswer: () => answer,
-      };
-    },
-  };
 }
 
 it.each(['chat', 'messages'])(
