@@ -1,6 +1,7 @@
 import { ShortOfMemoryError, type RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import { MemoryBudget, computeMemoryShare } from '#shared/core/memory-budget.ts';
+import type { MemoryBound } from '#shared/serving/serve-model.ts';
 
 /**
  * Computes the most bytes that all requests of a process may have together: four times the largest body, but at most a sixteenth of the
@@ -11,19 +12,25 @@ export function computeRequestBudget(maxBodyBytes: number, memoryBytes: number):
   return Math.min(4 * maxBodyBytes, computeMemoryShare(16, memoryBytes));
 }
 
+interface HoldingRequest {
+  /** Bytes that the request holds. */
+  heldBytes: number;
+  /** Bytes that the request has taken, those that it holds included. Any amount fits while there is no other request. */
+  requestBytes: number;
+}
+
 /** The memory of all requests of a process. What requests hold while they run is shared among their owners. */
 export class RequestBudget extends MemoryBudget {
   readonly #heldByOwner = new Map<string, number>();
 
   /**
-   * Takes bytes that a running request holds. If other requests of the owner hold bytes, as many bytes must stay free as all of them hold.
-   * @param heldBytes bytes that the request holds
-   * @param requestBytes bytes that the request has taken, those that it holds included; any amount fits while there is no other request
+   * Takes bytes that a running request holds. Within the bound of its owner, if other requests of the owner hold bytes, as many bytes must
+   * stay free as all of them hold.
    * @returns false if there is no room
    */
-  hold(owner: string, bytes: number, heldBytes: number, requestBytes: number): boolean {
+  hold(owner: string, bytes: number, bound: MemoryBound, { heldBytes, requestBytes }: HoldingRequest): boolean {
     const ownerBytes = this.#heldByOwner.get(owner) ?? 0;
-    if (ownerBytes > heldBytes && ownerBytes + bytes > this.max - this.taken - bytes) {
+    if (bound === 'owner' && ownerBytes > heldBytes && ownerBytes + bytes > this.max - this.taken - bytes) {
       this.refusals += 1;
       return false;
     }
@@ -87,12 +94,13 @@ export class RequestMemory {
 
   /**
    * Reserves memory for what the request keeps while it runs, see `ModelSink.hold`.
-   * @throws RouterError `overloaded` if there is not enough memory, or if the owner has its share
+   * @throws RouterError `overloaded` if there is not enough memory
    */
-  hold(bytes: number): void {
+  hold(bytes: number, bound: MemoryBound): void {
     if (!this.#isOpen) return;
     const requestBytes = this.#reservedBytes + this.#grownBytes + this.#heldBytes;
-    if (!this.#budget.hold(this.#owner, bytes, this.#heldBytes, requestBytes)) throw createNoRoomError();
+    if (!this.#budget.hold(this.#owner, bytes, bound, { heldBytes: this.#heldBytes, requestBytes }))
+      throw createNoRoomError();
     this.#heldBytes += bytes;
   }
 

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
-import type { ModelSink } from './serve-model.ts';
+import type { MemoryBound, ModelSink } from './serve-model.ts';
 
 /** Converts an answer to another shape. Returns undefined if the answer lacks content that the shape requires. */
 type AnswerShape = (answer: Buffer) => Buffer | undefined;
@@ -31,8 +31,8 @@ export class ReshapedSink implements ModelSink {
     this.#sink.keepBody?.();
   }
 
-  hold(bytes: number): void {
-    this.#sink.hold?.(bytes);
+  hold(bytes: number, bound: MemoryBound): void {
+    this.#sink.hold?.(bytes, bound);
   }
 
   keepAlive(): void {

@@ -36,11 +36,17 @@ export interface ModelSink extends JobSink {
   /** Keeps the request's body until the answer ends. Without this call, the body is kept only until the answer begins. */
   keepBody?(): void;
   /**
-   * Counts bytes of the answer that are kept in memory until the answer is complete.
+   * Counts bytes that are kept in memory until the answer is complete.
    * @throws RouterError `overloaded` if too many bytes are kept
    */
-  hold?(bytes: number): void;
+  hold?(bytes: number, bound: MemoryBound): void;
 }
+
+/**
+ * What bounds the memory of a request: the share of its owner, or only the memory of the process. What a running answer adds to itself is
+ * bounded by the process, because otherwise the owner's next requests would end it in the middle.
+ */
+export type MemoryBound = 'owner' | 'process';
 
 /**
  * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves the estimated

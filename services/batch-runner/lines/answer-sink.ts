@@ -1,6 +1,6 @@
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import type { ModelSink } from '#shared/serving/serve-model.ts';
+import type { MemoryBound, ModelSink } from '#shared/serving/serve-model.ts';
 
 /** How a request ended: with its answer, or with an error. */
 export type ReceivedAnswer = { bytes: Buffer } | { error: RouterError };
@@ -12,10 +12,10 @@ export class AnswerSink implements ModelSink {
   readonly relayedTokens = 0;
   readonly #resolve: (answer: ReceivedAnswer) => void;
 
-  readonly hold: (bytes: number) => void;
+  readonly hold: (bytes: number, bound: MemoryBound) => void;
 
   /** @param hold see `ModelSink.hold` */
-  constructor(hold: (bytes: number) => void) {
+  constructor(hold: AnswerSink['hold']) {
     this.hold = hold;
     const { promise, resolve } = Promise.withResolvers<ReceivedAnswer>();
     this.answer = promise;

@@ -257,7 +257,7 @@ async function serveOnce(
       charge.record(ended);
     };
     await requestMemory.beginIfLarge();
-    const answerSink = new AnswerSink((bytes) => requestMemory.hold(bytes));
+    const answerSink = new AnswerSink((bytes, bound) => requestMemory.hold(bytes, bound));
     const servingParts = { ...parts, dispatcher, limits, record };
     const running = await serveRequest(servingParts, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();

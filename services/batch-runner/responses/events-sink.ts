@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import { partialEvents, type PartialEvent } from '#shared/formats/sse/partial-events.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
-import type { ModelSink } from '#shared/serving/serve-model.ts';
+import type { MemoryBound, ModelSink } from '#shared/serving/serve-model.ts';
 
 const noBytes = Buffer.alloc(0);
 
@@ -18,7 +18,7 @@ export interface EventsSinkParts {
   /** Called with all events except the one that ends the stream. */
   write: (events: string) => void;
   /** See `ModelSink.hold`. */
-  hold: (bytes: number) => void;
+  hold: (bytes: number, bound: MemoryBound) => void;
 }
 
 /** Receives a streamed answer, and holds back the event that ends it. */
@@ -49,8 +49,8 @@ export class EventsSink implements ModelSink {
     this.#passOn(this.#parts.answer.relay(bytes));
   }
 
-  hold(bytes: number): void {
-    this.#parts.hold(bytes);
+  hold(bytes: number, bound: MemoryBound): void {
+    this.#parts.hold(bytes, bound);
   }
 
   keepAlive(): void {

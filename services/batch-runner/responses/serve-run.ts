@@ -108,7 +108,7 @@ async function servePrepared(
     answer: format.openStream({ requestId, answerId: id, nextEvent }),
     backgroundFormat,
     write,
-    hold: (bytes) => requestMemory.hold(bytes),
+    hold: (bytes, bound) => requestMemory.hold(bytes, bound),
   });
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.

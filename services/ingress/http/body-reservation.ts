@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import type { MemoryBound } from '#shared/serving/serve-model.ts';
 
 /** The memory and the places that the requests of one owner hold. */
 export interface OwnerUse {
@@ -37,15 +38,25 @@ export class BodyReservation {
   }
 
   /**
-   * Adds bytes that were read. If the owner has other bodies in memory, as many bytes must stay free as all bodies of the owner take.
+   * Adds bytes that are about to be read, within the share of the owner, see `hold`.
    * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
    */
   grow(bytes: number): void {
+    this.hold(bytes, 'owner');
+  }
+
+  /**
+   * Adds bytes, see `ModelSink.hold`. Within the share of the owner, as many bytes must stay free as all bodies of the owner take, if the
+   * owner has other bodies in memory.
+   * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
+   */
+  hold(bytes: number, bound: MemoryBound): void {
     // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
     if (!this.#isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
     const free = this.#holdings.maxBytes - this.#holdings.bytes - bytes;
-    const otherBytes = this.#ownerUse.bytes - this.#ownBytes;
-    if (free < 0 || (otherBytes > 0 && otherBytes + this.#ownBytes + bytes > free)) throw overloadedError();
+    const { bytes: ownerBytes } = this.#ownerUse;
+    const isOverShare = bound === 'owner' && ownerBytes > this.#ownBytes && ownerBytes + bytes > free;
+    if (free < 0 || isOverShare) throw overloadedError();
     this.#add(bytes);
   }
 

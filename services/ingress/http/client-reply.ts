@@ -6,7 +6,7 @@ import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import type { ModelSink } from '#shared/serving/serve-model.ts';
+import type { MemoryBound, ModelSink } from '#shared/serving/serve-model.ts';
 import { DetachedResponse } from '../idempotency/detached-response.ts';
 import type { BodyReservation } from './body-reservation.ts';
 import { refuse, startEvents } from './refuse.ts';
@@ -22,8 +22,8 @@ export interface ReplyOptions {
   repeated?: StreamOpening['repeated'];
   stream: boolean;
   unreadOutputs: UnreadOutputs;
-  /** The memory reserved for the body of the request. It is released when the answer begins. */
-  memory: Pick<BodyReservation, 'grow' | 'releaseBody'>;
+  /** The memory reserved for the request. It is released when the answer begins, unless the reply keeps the body. */
+  memory: Pick<BodyReservation, 'hold' | 'releaseBody'>;
 }
 
 /**
@@ -87,9 +87,9 @@ export class ClientReply implements ModelSink {
     this.#keepsBody = true;
   }
 
-  /** Adds bytes of the answer to the memory reserved for the body, until that is released. */
-  hold(bytes: number): void {
-    this.#memory.grow(bytes);
+  /** Adds bytes to the memory reserved for the request. */
+  hold(bytes: number, bound: MemoryBound): void {
+    this.#memory.hold(bytes, bound);
   }
 
   /** Estimated tokens of the streamed answer that were relayed so far. */

@@ -68,7 +68,7 @@ export class HostedLoop implements RunningRequest {
    * @throws RouterError of `askModel` or of `ModelSink.hold` for the first turn, so that a refusal decides the status of the answer
    */
   static async begin(loopParts: HostedLoopParts): Promise<HostedLoop | undefined> {
-    const memory = new LoopMemory((bytes) => loopParts.sink.hold?.(bytes));
+    const memory = new LoopMemory((bytes, bound) => loopParts.sink.hold?.(bytes, bound));
     const parts = { ...loopParts, relay: limitRelay(loopParts.answer, memory), memory };
     if (parts.answer.approvedCalls.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);

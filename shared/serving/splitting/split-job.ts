@@ -17,7 +17,7 @@ const maxPartsAtOnce = 16;
 const maxPartsPerWorker = 2;
 
 interface WholeSink extends JobSink {
-  hold?(bytes: number): void;
+  hold?(bytes: number, bound: 'owner'): void;
 }
 
 export interface SplitDependencies {
@@ -143,7 +143,7 @@ export class SplitJob {
 
   #keepAnswer(position: number, bytes: Uint8Array): void {
     try {
-      this.#sink.hold?.(bytes.length);
+      this.#sink.hold?.(bytes.length, 'owner');
       this.#answers[position] = Buffer.from(bytes);
     } catch (error) {
       this.fail(toRouterError(error));

@@ -3,7 +3,7 @@ import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { Caller } from '../caller.ts';
-import type { ModelSink } from '../serve-model.ts';
+import type { MemoryBound, ModelSink } from '../serve-model.ts';
 import type { AnswerToStore } from './resolve-stored.ts';
 import type { AnswerStorer } from './answer-storer.ts';
 import type { StoreQueueShare } from './store-queue-budget.ts';
@@ -68,8 +68,8 @@ export class StoringSink implements ModelSink {
     this.#sink.keepBody?.();
   }
 
-  hold(bytes: number): void {
-    this.#sink.hold?.(bytes);
+  hold(bytes: number, bound: MemoryBound): void {
+    this.#sink.hold?.(bytes, bound);
   }
 
   moved(job: ServedJob): void {

@@ -9,7 +9,7 @@ import { startUnreadClient } from '../../helpers/clients/start-unread-client.ts'
 it('the last bytes of an answer wait a minute at most for a client that reads nothing', async () => {
   const { response } = await startUnreadClient();
   const unreadOutputs = new UnreadOutputs(64 * 1024 * 1024);
-  const memory = { grow: () => undefined, releaseBody: () => undefined };
+  const memory = { hold: () => undefined, releaseBody: () => undefined };
   const options = { format: chatFormat, requestId: 'req_1', stream: false, unreadOutputs, memory };
   new ClientReply(response, options).end(Buffer.alloc(64 * 1024 * 1024, ' '));
   const begun = performance.now();

@@ -19,19 +19,21 @@ it('what the requests of an owner keep while they run takes half of what others 
   const { budget, open } = openBudget();
   const [first, second, other] = [open('ada'), open('ada'), open('bob')];
   await first.grow(100);
-  first.hold(300);
+  first.hold(300, 'owner');
   await second.grow(50);
-  second.hold(50);
-  second.hold(75);
-  expect(() => second.hold(1)).toThrow(overloaded);
+  second.hold(50, 'owner');
+  second.hold(75, 'owner');
+  expect(() => second.hold(1, 'owner')).toThrow(overloaded);
   expect(budget.refusals).toBe(1);
-  other.hold(425);
-  expect(() => other.hold(1)).toThrow(overloaded);
+  // What a running answer adds to itself needs only the memory of the process.
+  second.hold(100, 'process');
+  other.hold(325, 'owner');
+  expect(() => other.hold(1, 'owner')).toThrow(overloaded);
   expect(budget.refusals).toBe(2);
   for (const request of [first, second, other]) request.release();
   expect(budget.taken).toBe(0);
   const next = open('ada');
-  next.hold(1_000);
+  next.hold(1_000, 'owner');
   next.release();
 });
 
@@ -43,7 +45,7 @@ it('requests of an owner that wait do not use up what its running requests keep'
   const line = open('ada', 200);
   await line.grow(200);
   const running = open('ada');
-  running.hold(150);
+  running.hold(150, 'owner');
   for (const request of [...waiting, line, running]) request.release();
   expect(budget.taken).toBe(200);
 });
@@ -53,9 +55,9 @@ it('a request that is alone keeps any amount while it runs, also if its caller h
   budget.take(900);
   const line = open('ada', 900);
   await line.grow(900);
-  line.hold(500);
-  line.hold(500);
-  expect(() => open('bob').hold(1)).toThrow(overloaded);
+  line.hold(500, 'owner');
+  line.hold(500, 'owner');
+  expect(() => open('bob').hold(1, 'owner')).toThrow(overloaded);
   line.release();
   expect(budget.taken).toBe(900);
 });
@@ -63,9 +65,9 @@ it('a request that is alone keeps any amount while it runs, also if its caller h
 it('a request that has ended keeps nothing', () => {
   const { budget, open } = openBudget();
   const request = open('ada');
-  request.hold(10);
+  request.hold(10, 'owner');
   request.release();
-  request.hold(10);
+  request.hold(10, 'owner');
   request.release();
   expect(budget.taken).toBe(0);
 });

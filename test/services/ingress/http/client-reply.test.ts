@@ -13,7 +13,7 @@ const options = {
   requestId: 'req_1',
   stream: false,
   unreadOutputs: new UnreadOutputs(64 * 1024 * 1024),
-  memory: { grow: () => undefined, releaseBody: () => undefined },
+  memory: { hold: () => undefined, releaseBody: () => undefined },
 };
 
 const replyTo = (response: ServerResponse) => new ClientReply(response, { ...options, stream: true });

@@ -48,6 +48,15 @@ it('a key leaves as much memory free as it holds, and a single body may take all
   held.admit(sender('loud')).grow(1_000);
 });
 
+it('what a running answer adds needs only the memory of all, not the share of its owner', () => {
+  const held = new HeldBodies(1_000, 10);
+  const [running, next] = [held.admit(sender('key')), held.admit(sender('key'))];
+  next.grow(500);
+  expect(() => running.hold(1, 'owner')).toThrow(overloaded);
+  running.hold(500, 'process');
+  expect(() => running.hold(1, 'process')).toThrow(overloaded);
+});
+
 it('the keys of an owner share its memory and its places', () => {
   const held = new HeldBodies(1_000, 100);
   const keys = Array.from({ length: 30 }, (_, at) => held.admit(sender(`key-${at}`, {}, 'ada')));

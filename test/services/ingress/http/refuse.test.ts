@@ -12,7 +12,7 @@ import { responseEvents } from '../../../shared/translate/responses/assemble-res
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
-const noMemory = { grow: () => undefined, releaseBody: () => undefined };
+const noMemory = { hold: () => undefined, releaseBody: () => undefined };
 
 /** Opens a server that refuses every request with this error, after it has read the request if `stream` is set. */
 async function refusing(code: ErrorCode, { format = responsesFormat, stream = undefined as boolean | undefined } = {}) {

@@ -5,6 +5,7 @@ import { createOpenaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
+import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { HostedLoop, type HostedLoopParts } from '#shared/serving/hosted/hosted-loop.ts';
 import { TurnSink } from '#shared/serving/hosted/turn-sink.ts';
 
@@ -42,7 +43,7 @@ interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'runCall'>> {
   /** Serves one turn of the model, counted from 1. Default: ends it with its calls. */
   serve?: (turn: Parameters<HostedLoopParts['askModel']>[1], number: number) => void;
   /** Default: there is room for everything. */
-  hold?: (bytes: number) => void;
+  hold?: ModelSink['hold'];
 }
 
 /** Runs the answer with a model that makes the same calls in every turn. Counts turns and calls, and collects the client's events. */
@@ -51,13 +52,12 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
   const failures: RouterError[] = [];
   let [calls, asked] = [0, 0];
   const loop = await HostedLoop.begin({
-    answer: {
-      ...answer,
+    answer: Object.assign(Object.create(answer) as HostedAnswer, {
       writeNextRequest: (isLast: boolean) => {
         turns.push(isLast);
         return answer.writeNextRequest(isLast);
       },
-    },
+    }),
     sink: modelSink({ fail: (error) => void failures.push(error), ...(hold && { hold }) }),
     stream: true,
     createCounter: () => ({ ...counted }),
@@ -126,32 +126,33 @@ it('the hosted tools of an answer fail an answer whose turns together are too la
 });
 
 it('what an answer with hosted tools keeps is reserved: the largest body, its turns, the outcomes and their events', async () => {
-  let [bytes, bodies] = [0, 0];
+  const held = { owner: 0, process: 0 };
+  let bodies = 0;
   const answer: HostedAnswer = {
     ...answerWith([callOf('a')]),
     writeNextRequest: () => Buffer.alloc((bodies += 1) * 1_000),
-    turnBytes: 70,
+    turnBytes: 100_000,
     answerCall: () => 'x'.repeat(5),
   };
   const { asked, failures } = await run({
     answer,
     maxUses: 2,
     runCall: () => Promise.resolve({ kind: 'output', text: 'y'.repeat(300), isError: false }),
-    hold: (more) => void (bytes += more),
+    hold: (bytes, bound) => void (held[bound] += bytes),
   });
   expect([asked, failures]).toEqual([3, []]);
-  expect(bytes).toBe(3_000 + 3 * 70 + 2 * 300 + 2 * 5);
+  expect(held).toEqual({ owner: 3_000 + 2 * 300, process: 3 * 100_000 + 2 * 5 });
 });
 
 it.each([
-  ['a body', { bodyBytes: 600, textBytes: 0, turnBytes: 0, maxTurns: 1 }],
-  ['an outcome', { bodyBytes: 0, textBytes: 600, turnBytes: 0, maxTurns: 1 }],
-  ['a turn', { bodyBytes: 0, textBytes: 0, turnBytes: 300, maxTurns: 4 }],
+  ['a body', { bodyBytes: 600_000, textBytes: 0, turnBytes: 0, maxTurns: 1 }],
+  ['an outcome', { bodyBytes: 0, textBytes: 600_000, turnBytes: 0, maxTurns: 1 }],
+  ['a turn', { bodyBytes: 0, textBytes: 0, turnBytes: 300_000, maxTurns: 4 }],
 ])('hosted tools that find no memory for %s end the answer with an error', async (_, sizes) => {
   const { bodyBytes, textBytes, turnBytes, maxTurns } = sizes;
-  const memory = new HeldBodies(1_000, 10);
+  const memory = new HeldBodies(1_000_000, 10);
   const request = memory.admit({ id: 'key', ownerId: undefined, limits: [] });
-  request.grow(500);
+  request.grow(500_000);
   const signals: AbortSignal[] = [];
   const { asked, failures } = await run({
     answer: { ...answerWith([callOf('a')]), turnBytes, writeNextRequest: () => Buffer.alloc(bodyBytes) },
@@ -166,13 +167,61 @@ it.each([
       signals.push(signal);
       return Promise.resolve({ kind: 'output', text: 'y'.repeat(textBytes), isError: false });
     },
-    hold: (bytes) => request.grow(bytes),
+    hold: (bytes, bound) => request.hold(bytes, bound),
   }).catch((error: unknown) => ({ asked: 0, failures: [error] }));
   expect(failures).toEqual([errorWith('overloaded')]);
   expect(asked).toBeLessThanOrEqual(maxTurns);
   for (const { aborted } of signals) expect(aborted).toBe(true);
   request.release();
   expect(memory.bytes).toBe(0);
+});
+
+it('an answer with hosted tools goes on while other requests of its owner have the share of the owner', async () => {
+  const memory = new HeldBodies(1_000_000, 10);
+  const sender = { id: 'key', ownerId: undefined, limits: [] };
+  const request = memory.admit(sender);
+  let turnBytes = 0;
+  const { failures } = await run({
+    answer: {
+      ...answerWith([]),
+      isComplete: true,
+      writeNextRequest: () => Buffer.alloc(0),
+      relay: () => String((turnBytes += 100_000)),
+      get turnBytes() {
+        return turnBytes;
+      },
+    },
+    serve: (turn) => {
+      turn.data(Buffer.alloc(1));
+      const other = memory.admit(sender);
+      other.grow(400_000);
+      expect(() => other.grow(1)).toThrow(errorWith('overloaded'));
+      turn.end(Buffer.alloc(1));
+    },
+    hold: (bytes, bound) => request.hold(bytes, bound),
+  });
+  expect(failures).toEqual([]);
+  expect(memory.bytes).toBe(600_000);
+});
+
+it('the turns of an answer with hosted tools reserve memory in steps, not for each piece', async () => {
+  let [turnBytes, holds] = [0, 0];
+  await run({
+    answer: {
+      ...answerWith([]),
+      isComplete: true,
+      relay: () => String((turnBytes += 100)),
+      get turnBytes() {
+        return turnBytes;
+      },
+    },
+    serve: (turn) => {
+      for (let pieces = 0; pieces < 1_000; pieces += 1) turn.data(Buffer.alloc(1));
+      turn.end(Buffer.alloc(0));
+    },
+    hold: (_, bound) => void (holds += Number(bound === 'process')),
+  });
+  expect(holds).toBe(2);
 });
 
 it('the hosted tools of an answer fail the answer if several calls throw, and stop the others', async () => {

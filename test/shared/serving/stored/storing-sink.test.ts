@@ -194,11 +194,14 @@ it('an answer that fails while it is held gives its bytes back', async () => {
 });
 
 it('the memory of what an answer keeps is reserved by the sink that sends it', () => {
-  const held: number[] = [];
-  const inner = modelSink({ hold: (bytes) => void held.push(bytes) });
+  const held: unknown[] = [];
+  const inner = modelSink({ hold: (...holding) => void held.push(holding) });
   const toStore = { input: [], previous: undefined };
   const storer = new AnswerStorer({ store: () => Promise.resolve('kept') }, silentLog);
-  createStoringSink(inner, callerOf(), { format: storedResponses, stream: true, toStore, storer }).hold?.(7);
-  new ReshapedSink(inner, (answer) => answer).hold(8);
-  expect(held).toEqual([7, 8]);
+  createStoringSink(inner, callerOf(), { format: storedResponses, stream: true, toStore, storer }).hold?.(7, 'process');
+  new ReshapedSink(inner, (answer) => answer).hold(8, 'owner');
+  expect(held).toEqual([
+    [7, 'process'],
+    [8, 'owner'],
+  ]);
 });

@@ -9,7 +9,7 @@ import { startUnreadClient } from '../../../../helpers/clients/start-unread-clie
 
 const mebibyte = 1024 * 1024;
 
-const memory = { grow: () => undefined, releaseBody: () => undefined };
+const memory = { hold: () => undefined, releaseBody: () => undefined };
 const streamed = { format: chatFormat, requestId: 'req_1', stream: true, memory };
 
 /** Opens a reply to a client that reads nothing, and the errors of its request. */
