@@ -39,9 +39,13 @@ export class BodyReservation {
 
   /**
    * Adds bytes that are about to be read, within the share of the owner, see `hold`.
-   * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
+   * @throws RouterError `body_too_large` if the request takes more than the memory for all bodies; `overloaded` if there is not enough
+   * memory; `invalid_json` after `release`
    */
   grow(bytes: number): void {
+    const { maxBytes } = this.#holdings;
+    if (this.#ownBytes + bytes > maxBytes)
+      throw new RouterError('body_too_large', `The request takes more than ${maxBytes} bytes of memory.`);
     this.hold(bytes, 'owner');
   }
 

@@ -70,7 +70,7 @@ it.each([
   ['the head of a part', `--b\r\nx: ${'a'.repeat(120_000)}`],
 ])('what a form has besides its files counts as held while it arrives: %s', async (_, sent) => {
   const send = await serveForms(100_000);
-  expect(await send(sent, false)).toMatchObject({ code: 'overloaded' });
+  expect(await send(sent, false)).toMatchObject({ code: 'body_too_large' });
 });
 
 it.each([

@@ -48,6 +48,15 @@ it('a key leaves as much memory free as it holds, and a single body may take all
   held.admit(sender('loud')).grow(1_000);
 });
 
+it('a request that takes more than the memory for all bodies is too large, however long its client waits', () => {
+  const held = new HeldBodies(1_000, 10);
+  const body = held.admit(sender('key'));
+  body.grow(400);
+  expect(() => body.grow(601)).toThrow(errorWith('body_too_large'));
+  held.admit(sender('other')).grow(300);
+  expect(() => body.grow(600)).toThrow(overloaded);
+});
+
 it('what a running answer adds needs only the memory of all, not the share of its owner', () => {
   const held = new HeldBodies(1_000, 10);
   const [running, next] = [held.admit(sender('key')), held.admit(sender('key'))];
