@@ -97,8 +97,9 @@ export class LinkedTools implements PersonalTools {
   }
 
   /**
-   * Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer within `listMs`.
-   * @throws RouterError if a limit of the key refuses to ask a server, because clients would keep a list without its tools
+   * Lists the tools of the servers that the caller's person has linked. Leaves out servers that do not answer within `listMs`. If a limit
+   * of the key refuses to ask several servers at once, the list asks one after the other.
+   * @throws RouterError if the limit refuses even one at a time, because clients would keep a list without the tools of a server
    */
   async list(caller: Caller): Promise<ListedTool[]> {
     const { workers } = this.#parts;
@@ -117,7 +118,11 @@ export class LinkedTools implements PersonalTools {
     });
     const turns = pLimit(countListings(identity, reachableServers.length));
     const deadline = Promise.withResolvers<undefined>();
-    const listOne = async ({ server, worker }: (typeof reachableServers)[number]): Promise<ListedTool[]> => {
+    const listOne = async ({
+      server,
+      worker,
+    }: (typeof reachableServers)[number]): Promise<ListedTool[] | 'refused'> => {
+      const isAlone = turns.concurrency === 1;
       const version = versions.get(server.name);
       if (version === undefined) return [];
       const cacheKey = toCacheKey(person, server, version);
@@ -125,17 +130,26 @@ export class LinkedTools implements PersonalTools {
       if (this.#failedServers.has(failureKey)) return [];
       const listing = this.#findTools(server, cacheKey, caller).catch((error: unknown) => {
         if (error instanceof RouterError && !isLimitError(error)) return undefined;
+        if (error instanceof RouterError && !isAlone) return 'refused' as const;
         turns.clearQueue();
         throw error;
       });
       const tools = await Promise.race([listing, deadline.promise]);
+      if (tools === 'refused') {
+        turns.concurrency = 1;
+        return tools;
+      }
       if (!tools) this.#failedServers.set(failureKey, true);
       return tools?.map(({ tool }) => ({ ...tool, worker })) ?? [];
+    };
+    const listInTurn = async (each: (typeof reachableServers)[number]): Promise<ListedTool[]> => {
+      const list = await turns(() => listOne(each));
+      return list === 'refused' ? listInTurn(each) : list;
     };
     const timer = setTimeout(deadline.resolve, listMs, undefined);
     try {
       const lists = await Promise.all(
-        reachableServers.map((each) => Promise.race([turns(() => listOne(each)), deadline.promise])),
+        reachableServers.map((each) => Promise.race([listInTurn(each), deadline.promise])),
       );
       const { allows } = readToolPermits(identity);
       return lists.flatMap((list) => list ?? []).filter((tool) => allows(tool) && !workers.isKnownTool(tool.name));

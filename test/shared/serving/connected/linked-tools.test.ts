@@ -114,6 +114,29 @@ describe('the list of the tools of linked servers', () => {
     expect([asked.length, reservations]).toEqual([0, 1]);
   });
 
+  it('asks one server after the other, if the places that are free do not suffice for several', async () => {
+    const error = new RouterError('rate_limit_exceeded', 'This key may have 10 requests at once.');
+    const uses: [] = [];
+    let free = 1;
+    const reservation = { commit: () => undefined, release: () => undefined };
+    const reserve = () => {
+      if (free === 0) return Promise.resolve({ granted: false as const, error, uses });
+      free -= 1;
+      return Promise.resolve({ granted: true as const, uses, reservation });
+    };
+    const { asked, askedServers, list } = open({ concurrentRequests: 10 }, { limits: { reserve } });
+    const listed = list();
+    for (let at = 0; at < servers.length; at += 1) {
+      await until(() => asked.length === at + 1);
+      free += 1;
+      asked[at]?.answer(withTool(askedServers()[at] ?? ''));
+    }
+    expect(await listed).toEqual(['a', 'b', 'c', 'd']);
+    free = 0;
+    const other = open({ concurrentRequests: 10 }, { limits: { reserve } });
+    await expect(other.list()).rejects.toBe(error);
+  });
+
   it('leaves out a server that refuses to answer because of a limit of its own', async () => {
     const { asked, list } = open();
     const listed = list();
