@@ -92,6 +92,16 @@ export class RequestMemory {
     await this.beginIfLarge();
   }
 
+  /** Gives back bytes of `grow` that are no longer in use. */
+  shrink(bytes: number): void {
+    if (!this.#isOpen) return;
+    const returnedBytes = Math.min(bytes, this.#takenBytes);
+    this.#budget.release(returnedBytes);
+    this.#count(-returnedBytes);
+    this.#unusedBytes += bytes - returnedBytes;
+    this.#requestBytes -= bytes;
+  }
+
   /**
    * Reserves memory for what the request keeps while it runs, see `ModelSink.hold`.
    * @throws RouterError `overloaded` if there is not enough memory

@@ -38,6 +38,8 @@ export interface RequestAccount {
    * @throws RouterError, which ends the request
    */
   grow(bytes: number): void | Promise<void>;
+  /** Gives back reserved bytes that are no longer in use. */
+  shrink(bytes: number): void;
   /**
    * Called before the router reads stored objects of unknown size.
    * @throws RouterError, which ends the request
@@ -73,6 +75,7 @@ export async function prepareRequest(
   const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
   if (caller.isGone()) return undefined;
   if (addedBytes > reservedBytes) await account.grow(addedBytes - reservedBytes);
+  else account.shrink(reservedBytes - addedBytes);
   const inlining = { format, operation, owner, onBytes: (bytes: number) => account.grow(bytes) };
   const inlined = resolvedRequest.files ? await inlineFiles(inputFiles, resolvedRequest, inlining) : resolvedRequest;
   if (caller.isGone()) return undefined;

@@ -64,6 +64,11 @@ export class BodyReservation {
     this.#add(bytes);
   }
 
+  /** Gives back bytes that are no longer in use. */
+  shrink(bytes: number): void {
+    if (this.#isOpen) this.#add(-bytes);
+  }
+
   /**
    * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
    */

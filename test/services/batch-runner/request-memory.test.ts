@@ -62,6 +62,22 @@ it('a request that is alone keeps any amount while it runs, also if its caller h
   expect(budget.taken).toBe(900);
 });
 
+it('a request gives back what it no longer uses, first what it has taken beyond the part that its caller has reserved', async () => {
+  const { budget, open } = openBudget();
+  budget.take(300);
+  const line = open('ada', 300);
+  await line.grow(500);
+  line.shrink(250);
+  expect(budget.taken).toBe(300);
+  await line.grow(50);
+  expect(budget.taken).toBe(300);
+  await line.grow(100);
+  expect(budget.taken).toBe(400);
+  line.release();
+  line.shrink(100);
+  expect(budget.taken).toBe(300);
+});
+
 it('a request that has ended keeps nothing', () => {
   const { budget, open } = openBudget();
   const request = open('ada');

@@ -6,7 +6,12 @@ import { callerOf } from '../../helpers/serving/serving-parts.ts';
 
 const nothing = (): undefined => undefined;
 
-it.each([{ reservations: [] }, { reservations: [10_000] }, { reservations: [5_000, 10_000, 10_000] }])(
+it.each([
+  { reservations: [] },
+  { reservations: [10_000] },
+  { reservations: [50_000] },
+  { reservations: [5_000, 10_000, 10_000] },
+])(
   'a stored conversation is counted once, also if it grows and its read is repeated: $reservations',
   async ({ reservations }) => {
     const counted: number[] = [];
@@ -28,7 +33,10 @@ it.each([{ reservations: [] }, { reservations: [10_000] }, { reservations: [5_00
       operation: 'generate',
       client: responsesFormat.read(body, 'generate'),
     } as const;
-    const prepared = await prepareRequest(parts, request, callerOf(), { grow: (bytes) => void counted.push(bytes) });
+    const prepared = await prepareRequest(parts, request, callerOf(), {
+      grow: (bytes) => void counted.push(bytes),
+      shrink: (bytes) => void counted.push(-bytes),
+    });
     const { length } = prepared?.client.withDefaults({}) ?? Buffer.alloc(0);
     expect(length).toBeGreaterThan(10_000);
     const sum = counted.reduce((bytes, each) => bytes + each, 0);

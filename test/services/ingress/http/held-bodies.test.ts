@@ -66,6 +66,17 @@ it('what a running answer adds needs only the memory of all, not the share of it
   expect(() => running.hold(1, 'process')).toThrow(overloaded);
 });
 
+it('a request gives back what it no longer uses, and nothing after its end', () => {
+  const held = new HeldBodies(1_000, 10);
+  const body = held.admit(sender('key'));
+  body.grow(500);
+  body.shrink(200);
+  expect(held.bytes).toBe(300);
+  body.release();
+  body.shrink(100);
+  expect(held.bytes).toBe(0);
+});
+
 it('the keys of an owner share its memory and its places', () => {
   const held = new HeldBodies(1_000, 100);
   const keys = Array.from({ length: 30 }, (_, at) => held.admit(sender(`key-${at}`, {}, 'ada')));
