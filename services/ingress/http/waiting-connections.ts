@@ -16,7 +16,7 @@ export function computeMaxWaitingConnections(memoryBytes: number): number {
   return Math.min(20_000, Math.floor(computeMemoryShare(memoryDivisor, memoryBytes) / connectionBytes));
 }
 
-/** Creates the check whether connections from an address count, because the address is not that of a proxy in front, see `TRUSTED_PROXIES`. */
+/** Creates the check whether connections from an address count. Those from proxies in front do not, see `TRUSTED_PROXIES`. */
 export function createPeerCheck(proxies: readonly string[]): (address: string) => boolean {
   // With a number of hops, each peer is a proxy.
   if (isHopCount(proxies[0])) return () => false;
@@ -34,9 +34,10 @@ export interface ClientConnection extends Duplex {
 }
 
 /**
- * Bounds the connections that wait for a request: new ones, those on which the head of a request is incomplete, and those kept alive. Each
- * network may have half of what the others leave. Beyond that, its connection that has waited for longest is closed; beyond the bound of
- * all, that of the network with the most. Connections from proxies in front do not count, because each has those of many clients.
+ * Bounds the connections that wait for a request: new ones, those on which the head of a request is incomplete, and those kept alive. A
+ * network may have all places that nobody else wants, because it may stand for many clients. When all places are taken, a new connection
+ * ends the one that has waited for longest of the network with the most, so that a network with fewer loses none. Connections from proxies
+ * in front do not count, because each has those of many clients.
  */
 export class WaitingConnections {
   readonly #max: number;
@@ -77,12 +78,8 @@ export class WaitingConnections {
   }
 
   #add(connection: ClientConnection, network: string): void {
-    let ofNetwork = this.#byNetwork.get(network);
-    const count = ofNetwork?.size ?? 0;
-    const left = this.#max - (this.#count - count);
-    if (ofNetwork && count >= left / 2) this.#endOldest(ofNetwork, network);
-    else if (this.#count >= this.#max) this.#endOldestOfLargest();
-    ofNetwork = this.#byNetwork.get(network) ?? new Set();
+    if (this.#count >= this.#max) this.#endOldestOfLargest(network);
+    const ofNetwork = this.#byNetwork.get(network) ?? new Set();
     this.#byNetwork.set(network, ofNetwork);
     ofNetwork.add(connection);
     this.#count += 1;
@@ -95,16 +92,15 @@ export class WaitingConnections {
     if (ofNetwork.size === 0) this.#byNetwork.delete(network);
   }
 
-  #endOldestOfLargest(): void {
-    let largest: readonly [string, Set<ClientConnection>] | undefined;
-    for (const each of this.#byNetwork) if (each[1].size > (largest?.[1].size ?? 0)) largest = each;
-    if (largest) this.#endOldest(largest[1], largest[0]);
-  }
-
-  #endOldest(ofNetwork: Set<ClientConnection>, network: string): void {
-    const [oldest] = ofNetwork;
+  /** @param network the network of the new connection, which loses one of its own if no other network has more */
+  #endOldestOfLargest(network: string): void {
+    let largest = network;
+    let connections = this.#byNetwork.get(network);
+    for (const [each, ofNetwork] of this.#byNetwork)
+      if (ofNetwork.size > (connections?.size ?? 0)) [largest, connections] = [each, ofNetwork];
+    const [oldest] = connections ?? [];
     if (!oldest) return;
-    this.#remove(oldest, network);
+    this.#remove(oldest, largest);
     oldest.destroy();
   }
 }

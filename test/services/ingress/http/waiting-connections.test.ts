@@ -28,24 +28,36 @@ const repeat = (address: string, count: number): string[] => Array.from({ length
 const countOpen = (connections: readonly ClientConnection[]) =>
   connections.filter(({ destroyed }) => !destroyed).length;
 
-it('connections that wait for a request take half of what others leave, and the one that has waited for longest ends', () => {
+it('connections of one network that wait for a request take all places while nobody else wants one', () => {
   const waiting = new WaitingConnections(16, () => true);
+  const balancer = openFrom(waiting, repeat('192.0.2.1', 16));
+  expect(countOpen(balancer)).toBe(16);
+  openFrom(waiting, repeat('192.0.2.1', 14));
+  expect(balancer.map(({ destroyed }) => destroyed)).toEqual([...Array(14).fill(true), false, false]);
+});
+
+it('connections of networks that want all places end the ones that have waited for longest of the network with the most', () => {
+  const waiting = new WaitingConnections(16, () => true);
+  const quiet = openFrom(waiting, repeat('192.0.2.2', 5));
   const loud = openFrom(waiting, repeat('192.0.2.1', 30));
-  expect(loud.map(({ destroyed }) => destroyed)).toEqual([...Array(22).fill(true), ...Array(8).fill(false)]);
-  const quiet = openFrom(waiting, repeat('192.0.2.2', 30));
-  expect([countOpen(loud), countOpen(quiet)]).toEqual([8, 4]);
+  expect([countOpen(quiet), countOpen(loud)]).toEqual([5, 11]);
+  const more = openFrom(waiting, repeat('192.0.2.2', 30));
+  expect([countOpen(quiet) + countOpen(more), countOpen(loud)]).toEqual([8, 8]);
+  openFrom(waiting, repeat('192.0.2.1', 30));
+  expect(countOpen(quiet) + countOpen(more)).toBe(8);
 });
 
 it('connections from a site of IPv6 count together, from whichever of its networks they come', () => {
   const waiting = new WaitingConnections(16, () => true);
   const site = Array.from({ length: 30 }, (_, at) => `2001:db8:1:${at.toString(16)}::1`);
-  expect(countOpen(openFrom(waiting, site))).toBe(8);
-  expect(countOpen(openFrom(waiting, repeat('2001:db8:2::1', 1)))).toBe(1);
+  const others = openFrom(waiting, repeat('2001:db8:2::1', 2));
+  expect(countOpen(openFrom(waiting, site))).toBe(14);
+  expect(countOpen(others)).toBe(2);
 });
 
 it('connections from more addresses than may wait end the ones of the address with the most', () => {
   const waiting = new WaitingConnections(16, () => true);
-  const loud = openFrom(waiting, repeat('192.0.2.1', 8));
+  const loud = openFrom(waiting, repeat('192.0.2.1', 16));
   const others = openFrom(
     waiting,
     Array.from({ length: 15 }, (_, at) => `198.51.100.${at}`),
@@ -54,10 +66,10 @@ it('connections from more addresses than may wait end the ones of the address wi
 });
 
 it.each([
-  [[], '192.0.2.1', 8],
+  [[], '192.0.2.1', 16],
   [['192.0.2.0/24'], '192.0.2.1', 30],
   [['192.0.2.0/24'], '::ffff:192.0.2.1', 30],
-  [['192.0.2.0/24'], '203.0.113.1', 8],
+  [['192.0.2.0/24'], '203.0.113.1', 16],
   [['1'], '203.0.113.1', 30],
 ])('with the proxies %s in front, connections from %s that wait are at most %i of 30', (proxies, address, open) => {
   const waiting = new WaitingConnections(16, createPeerCheck(proxies));
@@ -94,11 +106,11 @@ it('a server ends connections with incomplete heads, and none that is being answ
       return raw;
     }),
   );
-  await until(() => heads.filter(({ socket }) => socket.destroyed).length === 22);
+  await until(() => heads.filter(({ socket }) => socket.destroyed).length === 14);
   expect(asking.socket.destroyed).toBe(false);
   answering[0]?.end('done');
   await until(() => asking.text().includes('done'));
   // A connection that is kept alive waits as the others do.
-  await until(() => heads.filter(({ socket }) => socket.destroyed).length === 23);
+  await until(() => heads.filter(({ socket }) => socket.destroyed).length === 15);
   expect(asking.socket.destroyed).toBe(false);
 });
