@@ -14,8 +14,8 @@ export interface ReceiveParts {
 
 /**
  * Reads a request's body within the limits of this process, and claims the request's idempotency key. The memory of the body
- * (`RequestContext.memory`), which counts as `computeTextMemory` says, stays reserved until the answer is complete or the memory is released;
- * no reference to the body may be kept after that. Call it only after `requireKey`.
+ * (`RequestContext.memory`), as `computeTextMemory` computes it, stays reserved until the answer is complete or the memory is released. No
+ * reference to the body may be kept after that. Call it only after `requireKey`.
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `IdempotentRequest.claim`
  */

@@ -32,8 +32,8 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded, in sum and for each owner. If the pieces exceed the bound, or Redis does
- * not accept writes in time, the answer is not kept. The client still gets the answer.
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded, in sum and for each owner. If the pieces
+ * exceed the bound, or Redis does not accept writes in time, the answer is not kept. The client still gets the answer.
  */
 export class AnswerJournal {
   readonly #execution: ExecutionRef;

@@ -13,7 +13,7 @@ export class WholeEventSplitter {
 
   /**
    * Returns the events that this piece completes; no bytes if the piece completes no event. The result may share the memory of the piece.
-   * @throws RouterError `upstream_failed` if there is no room for the beginning of an event
+   * @throws RouterError `overloaded` if there is no room for the beginning of an event, `upstream_failed` if the event is too large
    */
   takeWholeEvents(piece: Uint8Array): Uint8Array {
     if (piece.length === 0) return noBytes;
