@@ -118,6 +118,26 @@ describe('the load balancer of Compose', { tags: ['haproxy'] }, () => {
     expect((await ask({})).status).toBe(200);
   });
 
+  it('serves a connection that was opened among too many, once there are fewer', async () => {
+    const { port } = await startBalancer('192.0.2.1', [['gt 7500', 'gt 10']]);
+    const held = Array.from({ length: 8 }, () => connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }));
+    onTestFinished(() => held.forEach((socket) => socket.destroy()));
+    const ask = () => answerTo(port, 'GET / HTTP/1.0\r\n\r\n', undefined, '127.0.0.2');
+    await until(async () => (await ask()).includes('"too_many_connections"'));
+    const fewer = Promise.withResolvers<void>();
+    const early = answerTo(
+      port,
+      'GET / HTTP/1.0\r\n',
+      (socket) => void fewer.promise.then(() => socket.write('\r\n')),
+      '127.0.0.2',
+    );
+    expect(await ask()).toContain('"too_many_connections"');
+    for (const socket of held) socket.destroy();
+    await until(async () => (await ask()).includes(' 200 '));
+    fewer.resolve();
+    expect(await early).toContain(' 200 ');
+  });
+
   it('gives the connections of an address half of what others leave, and refuses the last of them in JSON', async () => {
     const { port } = await startBalancer('192.0.2.1', [
       ['gt 8000', 'gt 40'],
