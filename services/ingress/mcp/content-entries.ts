@@ -12,7 +12,7 @@ const minEntryBytes = 128;
 /** Maximum bytes of a server's entries in one list. */
 const maxServerBytes = 512 * 1024;
 /** Maximum bytes of the entries of all servers in one list. */
-const maxListBytes = 4 * 1024 * 1024;
+export const maxListBytes = 4 * 1024 * 1024;
 /** Maximum characters of the URI of a resource, or of a URI template. */
 const maxUriLength = 2_048;
 

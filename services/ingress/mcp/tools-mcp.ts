@@ -22,6 +22,7 @@ import { fitToolList } from './fit-tool-list.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
 import { ContentLists } from './content-lists.ts';
+import { LeftOutTools } from './left-out-tools.ts';
 import { ListeningPlaces } from './listening-places.ts';
 import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
@@ -59,6 +60,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   const places = new ListeningPlaces();
   const contentLists = new ContentLists();
   const notices = new NoticeStreams(places, keepAliveMs);
+  const leftOut = new LeftOutTools(log);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
     // `ListeningPlaces` bounds the number of subscriptions.
@@ -66,7 +68,6 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
 
-  let warnedServers = '';
   let knownPools = describeToolPools(workers.pools());
   workers.onChange(() => {
     const currentPools = describeToolPools(workers.pools());
@@ -75,19 +76,6 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     handler.notify.toolsChanged();
     notices.notifyToolsChanged();
   });
-
-  /** Warns once for each set of servers, because clients request the list as often as they like. */
-  function warnOfLeftOut(tools: readonly ListedTool[], fittingTools: readonly ListedTool[]): void {
-    const fitting = new Set(fittingTools);
-    const leftOut = tools.filter((tool) => !fitting.has(tool));
-    const servers = [...new Set(leftOut.map(({ server, worker }) => server ?? worker))].sort();
-    if (servers.join() === warnedServers) return;
-    warnedServers = servers.join();
-    log.warn(
-      { servers, tools: leftOut.length },
-      'tools are left out of the list for MCP clients: the list is too large',
-    );
-  }
 
   function createServer({ authInfo }: McpRequestContext): Server {
     const response = authInfo?.extra?.['response'] as Response;
@@ -101,7 +89,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       await waitForTools(parts, context).catch(throwProtocolError);
       const tools = await listAllTools(parts, context);
       const fittingTools = fitToolList(tools);
-      if (fittingTools.length < tools.length) warnOfLeftOut(tools, fittingTools);
+      leftOut.add(tools, fittingTools);
       return { tools: fittingTools.map(toMcpTool) };
     });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {

@@ -13,7 +13,7 @@ const toolsOf = (server: string | undefined, name: string, count: number) =>
 
 it('a list of tools that is too large for MCP clients loses the last tools of the largest server, and none of others', () => {
   const small = [...toolsOf('small', 'a', 3), ...toolsOf(undefined, 'own', 3)];
-  expect(fitToolList(small)).toEqual(small);
+  expect(fitToolList(small)).toBe(small);
   const large = toolsOf('large', 'm', 200);
   const fitting = fitToolList([...large, ...small]);
   expect(fitting.filter(({ server }) => server !== 'large')).toEqual(small);
@@ -21,4 +21,13 @@ it('a list of tools that is too large for MCP clients loses the last tools of th
   expect(kept).toEqual(large.slice(0, kept.length));
   expect(kept.length).toBeGreaterThan(50);
   expect(JSON.stringify(fitting).length).toBeLessThan(4.1 * 1024 * 1024);
+});
+
+it('a tool is written as JSON once, for all lists in which it is', () => {
+  let writes = 0;
+  const [tool] = toolsOf('server', 'a', 1);
+  const inputSchema = { type: 'object', toJSON: () => ({ type: 'object', writes: (writes += 1) }) };
+  for (let lists = 0; lists < 3; lists += 1)
+    fitToolList([{ ...tool, name: 'a', description: '', worker: 'w', inputSchema }]);
+  expect(writes).toBe(1);
 });
