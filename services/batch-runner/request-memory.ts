@@ -95,9 +95,9 @@ export class RequestMemory {
   /** Gives back bytes of `grow` that are no longer in use. */
   shrink(bytes: number): void {
     if (!this.#isOpen) return;
-    const returnedBytes = Math.min(bytes, this.#takenBytes);
+    const returnedBytes = Math.min(bytes, this.#grownBytes);
     this.#budget.release(returnedBytes);
-    this.#count(-returnedBytes);
+    this.#grownBytes -= returnedBytes;
     this.#unusedBytes += bytes - returnedBytes;
     this.#requestBytes -= bytes;
   }
