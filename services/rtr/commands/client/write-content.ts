@@ -17,8 +17,8 @@ export interface WriteOptions {
 type Content = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**
- * Writes content, such as a file that arrives from the router. A file on this machine appears when the content is complete; a new file replaces no file
- * that has appeared meanwhile. A device, a FIFO or the standard output gets the content as it arrives.
+ * Writes content, such as a file that arrives from the router. A file on this machine appears when the content is complete; a new file
+ * replaces no file that has appeared meanwhile. A device, a FIFO or the standard output gets the content as it arrives.
  * @throws RouterError `invalid_request` if the target cannot be written
  * @throws the errors of the content
  */
