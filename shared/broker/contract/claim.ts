@@ -88,6 +88,27 @@ const answerSchema = z.discriminatedUnion('answer', [
  */
 export type Grant = z.infer<typeof grantSchema>;
 
+/** The fields of a request that reach the worker's handler as the dispatcher got them. */
+type RequestFields = Pick<
+  Grant,
+  | 'requestId'
+  | 'operation'
+  | 'format'
+  | 'stream'
+  | 'headers'
+  | 'answerId'
+  | 'ownerKey'
+  | 'ownerMark'
+  | 'connection'
+  | 'unread'
+>;
+
+/** Copies the fields of a request that a grant carries unchanged, from the request or from the grant. */
+export function copyRequestFields(source: RequestFields): RequestFields {
+  const { requestId, operation, format, stream, headers, answerId, ownerKey, ownerMark, connection, unread } = source;
+  return { requestId, operation, format, stream, headers, answerId, ownerKey, ownerMark, connection, unread };
+}
+
 /**
  * A dispatcher's answer to a claim, published to the inbox that the claim names. The further parts of a granted body follow as messages
  * that contain nothing else.

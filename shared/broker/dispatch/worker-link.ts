@@ -1,5 +1,5 @@
 import type { Logger } from '#shared/core/log.ts';
-import { bodyPartBytes, encodeClaimAnswer, type Grant } from '../contract/claim.ts';
+import { bodyPartBytes, copyRequestFields, encodeClaimAnswer, type Grant } from '../contract/claim.ts';
 import { encodeTicket } from '../contract/ticket.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { Attempt } from './attempt.ts';
@@ -119,23 +119,12 @@ export class WorkerLink {
   }
 
   #createGrant({ id, request, payload }: Job, { placement, grant, traceContext }: Attempt, v: number): Grant {
-    const { requestId, operation, format, stream, headers, answerId, ownerKey, ownerMark, connection, unread } =
-      request;
     return {
       answer: 'grant',
       v,
       job: id,
-      requestId,
-      operation,
-      format,
-      stream,
+      ...copyRequestFields(request),
       model: placement.model,
-      headers,
-      answerId,
-      ownerKey,
-      ownerMark,
-      connection,
-      unread,
       trace: traceContext,
       reply: this.#getReplySubject(grant),
       bodyBytes: payload.length,

@@ -6,7 +6,7 @@ import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
-import type { Grant } from '../contract/claim.ts';
+import { copyRequestFields, type Grant } from '../contract/claim.ts';
 import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
@@ -88,20 +88,7 @@ export class JobRunner {
    * tells it before the handler is called, because the handler may kill this process
    */
   run(grant: Grant, body: Buffer, { heldBytes, isOffered }: { heldBytes: number; isOffered: boolean }): void {
-    const {
-      requestId,
-      operation,
-      format,
-      stream,
-      model,
-      headers,
-      answerId,
-      ownerKey,
-      ownerMark,
-      connection,
-      unread,
-      reply,
-    } = grant;
+    const { requestId, operation, format, stream, model, reply } = grant;
     const id = parseGrantToken(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
@@ -119,20 +106,7 @@ export class JobRunner {
     // By the next turn of the event loop, the operating system has the messages that this turn has published.
     const confirmation = isOffered ? setImmediate() : undefined;
     const trace = this.#beginTrace(grant);
-    const request = {
-      requestId,
-      operation,
-      format,
-      stream,
-      model,
-      headers,
-      answerId,
-      ownerKey,
-      ownerMark,
-      connection,
-      unread,
-    };
-    const job = { id: grant.job, trace, ...request, ...splitBody(grant, body) };
+    const job = { id: grant.job, trace, model, ...copyRequestFields(grant), ...splitBody(grant, body) };
     const startedAt = performance.now();
     const logFields = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const recordEnd = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
