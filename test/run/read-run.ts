@@ -3,13 +3,9 @@ import { startVitest, type TestModule, type Vitest } from 'vitest/node';
 import { findNeeds } from './needs.ts';
 import type { FileTimes } from './times.ts';
 
-export interface RunResult {
+interface RunResult {
   passed: number;
   failed: number;
-  /** The files with a failure, and what each of their failed tests said. */
-  failedFiles: { file: string; reasons: string[] }[];
-  /** Whether there was an error outside of any file. */
-  hasStrayError: boolean;
   /** Skipped tests for each need that this machine does not meet. */
   notRun: { need: string; how: string; tests: number }[];
   times: FileTimes[];
@@ -36,24 +32,12 @@ async function readRun({ state, config }: Vitest, isGreen: boolean): Promise<Run
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const inState = (wanted: string) => tests.filter((test) => test.result().state === wanted);
   const skipped = inState('skipped');
-  const failedModules = modules.filter((module) => module.state() === 'failed');
   // A file that cannot be loaded, a failed hook and an error outside of tests have no failed test, yet they are failures.
-  const hasStrayError = state.getUnhandledErrors().length > 0 || (!isGreen && failedModules.length === 0);
-  const isBroken = failedModules.length > 0 || hasStrayError;
+  const isBroken =
+    !isGreen || state.getUnhandledErrors().length > 0 || modules.some((module) => module.state() === 'failed');
   return {
     passed: inState('passed').length,
     failed: Math.max(inState('failed').length, isBroken ? 1 : 0),
-    hasStrayError,
-    failedFiles: failedModules.map((module) => ({
-      file: relative(config.root, module.moduleId),
-      reasons: [...module.children.allTests('failed')].map(
-        (test) =>
-          `${test.fullName}: ${test
-            .result()
-            .errors?.map(({ message }) => message)
-            .join(', ')}`,
-      ),
-    })),
     notRun: (await findNeeds())
       .filter(({ isMet }) => !isMet)
       .map(({ name, how }) => ({ need: name, how, tests: skipped.filter(({ tags }) => tags.includes(name)).length }))

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { installClis } from '../helpers/clis/install-clis.ts';
 import { buildConsole } from '../helpers/console/start-console.ts';
 import { browserTestsOf, changedFiles } from './changed-files.ts';
-import { type RunResult, runVitest } from './read-run.ts';
+import { runVitest } from './read-run.ts';
 import { slowestTable, sum } from './slowest-table.ts';
 import { runStaticChecks } from './static-checks.ts';
 import { readTimes, writeTimes } from './times.ts';
@@ -15,9 +15,6 @@ import { readTimes, writeTimes } from './times.ts';
  * `--changed` runs only the tests that import uncommitted changes; `--slowest` prints the times of the suite's last run. The chaos suite
  * takes `--seed`, `--seconds`, `--kinds` and `--lines`; with `--update`, the clients' suite keeps its results for the table in docs/api.md.
  */
-
-/** More failed files than that are no bad luck. */
-const maxRepeated = 5;
 
 const suites = ['long', 'clients', 'compose', 'containers', 'chaos'];
 
@@ -49,10 +46,10 @@ async function runSuite(files: readonly string[]): Promise<void> {
   const checking = suite === 'quick' ? runStaticChecks(changes) : [];
   // Not in the middle of the tests, which run side by side.
   if (suite === 'long') await Promise.all([installClis(), buildConsole()]);
-  const chosen = await runTests(suite === 'long' ? ['long', 'alone'] : [suite], files, { changed });
+  const chosen = await runVitest(suite === 'long' ? ['long', 'alone'] : [suite], files, { changed });
   const results = [chosen];
   const browserTests = browserTestsOf(changes ?? []);
-  if (suite === 'quick' && browserTests.length > 0) results.push(await runTests(['long', 'alone'], browserTests));
+  if (suite === 'quick' && browserTests.length > 0) results.push(await runVitest(['long', 'alone'], browserTests));
   if (files.length === 0 && !changed) writeTimes(suite, chosen.times);
 
   const checks = await checking;
@@ -66,23 +63,4 @@ async function runSuite(files: readonly string[]): Promise<void> {
   }
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
-}
-
-/**
- * Runs the tests of some projects of Vitest. In CI, files with a failure run once more, with processes and data of their own, and are named
- * as ones to mend: a landing does not end for one that was unlucky. A seed that breaks the cluster is no bad luck.
- * @param files words that choose files; none for all
- */
-async function runTests(project: string[], files: readonly string[], options = {}): Promise<RunResult> {
-  const first = await runVitest(project, files, options);
-  const { failedFiles, hasStrayError } = first;
-  const mayRepeat = process.env['CI'] !== undefined && suite !== 'chaos' && !hasStrayError;
-  if (!mayRepeat || failedFiles.length === 0 || failedFiles.length > maxRepeated) return first;
-  const again = failedFiles.map(({ file }) => file);
-  const second = await runVitest(project, again);
-  const stillFailed = new Set(second.failedFiles.map(({ file }) => file));
-  for (const { file, reasons } of failedFiles) {
-    if (!stillFailed.has(file)) process.stdout.write(`\nPassed only when repeated: ${file}\n${reasons.join('\n')}\n`);
-  }
-  return { ...first, passed: first.passed + first.failed - second.failed, failed: second.failed };
 }
