@@ -5,7 +5,7 @@ import { hashToken } from '#shared/accounts/people/secret-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
 import { pendingGrantSchema, beginGrant, authorizationClientSchema, redeemCode, revokeGrant } from './grants.ts';

@@ -1,4 +1,5 @@
 import { findStringEnd } from './find-string-end.ts';
+import { parseIfJson, type Json } from './json.ts';
 
 /**
  * Counts of a JSON text: `values` are elements of lists and fields of objects; `groups` are lists and objects, which cost more to parse.
@@ -35,4 +36,17 @@ export function hasMoreValues(text: Buffer, max: ValueCounts = maxRequestValues)
     if (values < 0 || groups < 0) return true;
   }
   return false;
+}
+
+/** The limits of an answer, which may have probabilities of each token. Its values take at most some hundred megabytes of memory. */
+const maxAnswerValues: ValueCounts = { values: 2_000_000, groups: 500_000 };
+
+/**
+ * Parses JSON that a worker sent, before anything has checked it. Returns undefined for a text that is not JSON, and for one with more values
+ * than an answer has: 57 MB of empty lists take a gigabyte of memory.
+ */
+export function parseAnswer(text: Buffer | string): Json | undefined {
+  if (text.length <= maxAnswerValues.groups) return parseIfJson(text.toString());
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  return hasMoreValues(bytes, maxAnswerValues) ? undefined : parseIfJson(text.toString());
 }

@@ -2,7 +2,6 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { isPublicAddress } from './is-public-address.ts';
 import { createNameLookup, type LookupName } from './lookup-name.ts';
-import { PublicFetchError } from './public-fetch-error.ts';
 
 /** Maximum milliseconds to open a connection. */
 const connectTimeoutMs = 3000;
@@ -65,4 +64,19 @@ function createGuardedLookup(lookup: LookupName, isAllowed: (address: string) =>
 
 function createNotPublicError(): PublicFetchError {
   return new PublicFetchError('its address is not public');
+}
+
+/**
+ * Thrown when a URL could not be fetched. The message continues a sentence that names the URL, such as "its address is not public", and may
+ * be shown to clients.
+ */
+export class PublicFetchError extends Error {
+  override name = 'PublicFetchError';
+  /** The URL that `allowsUrl` refused; undefined for other reasons. */
+  readonly refusedUrl: URL | undefined;
+
+  constructor(message: string, { refused, ...options }: ErrorOptions & { refused?: URL } = {}) {
+    super(message, options);
+    this.refusedUrl = refused;
+  }
 }

@@ -1,6 +1,5 @@
 import { request } from 'undici';
-import { createGuardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
-import { PublicFetchError } from './public-fetch-error.ts';
+import { createGuardedAgent, requireHttp, type AddressGuard, PublicFetchError } from './guarded-agent.ts';
 
 /** Statuses of answers without a body (Fetch, "null body status"). `Response` throws if it gets a body with one of these statuses. */
 const bodylessStatuses = new Set([204, 205, 304]);

@@ -1,7 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
-import { createGuardedAgent, requireHttp, type AddressGuard, type GuardedAgent } from './guarded-agent.ts';
-import { PublicFetchError } from './public-fetch-error.ts';
+import {
+  createGuardedAgent,
+  requireHttp,
+  type AddressGuard,
+  type GuardedAgent,
+  PublicFetchError,
+} from './guarded-agent.ts';
 
 /** An answer other than a redirect, with its body unread. */
 export interface PublicAnswer {

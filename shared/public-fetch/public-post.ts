@@ -1,6 +1,5 @@
 import { request } from 'undici';
-import { createGuardedAgent, requireHttp, type AddressGuard } from './guarded-agent.ts';
-import { PublicFetchError } from './public-fetch-error.ts';
+import { createGuardedAgent, requireHttp, type AddressGuard, PublicFetchError } from './guarded-agent.ts';
 
 /** Maximum bytes to read of an answer. Only the status of the answer is used. */
 const maxAnswerBytes = 16 * 1024;

@@ -4,11 +4,10 @@ import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-r
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, getQueueSender } from './caller.ts';
 import { computeAffinity } from './compute-affinity.ts';
 import type { ModelLanes } from './find-lanes.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { getQueueSender } from './queue-sender.ts';
 import type { RequestOptions } from './request-options.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 

@@ -1,3 +1,4 @@
+import type { ToolRequest } from './connected/personal-tools.ts';
 import { hash } from 'node:crypto';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
@@ -7,11 +8,9 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { hasToolName } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
 import { isToolDenied, createToolDeniedError, readToolPermits, type ToolPermits } from './tool-permits.ts';
-import type { Caller } from './caller.ts';
-import { getQueueSender } from './queue-sender.ts';
+import { type Caller, getQueueSender } from './caller.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
-import type { ToolRequest } from './tool-request.ts';
 import type { ServingComponents } from './serve-model.ts';
 import { countFreeSlots, hasWorkerBesides, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';

@@ -3,7 +3,7 @@ import { createMultiKeySealer, createSealer, type Sealer } from '#shared/core/se
 import { createAnswerId } from '#shared/formats/answer-id.ts';
 import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
 import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
-import type { UpstreamJob } from './upstream-job.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
 export interface AnswerContextOptions {
   translation: Pick<Translation, 'client' | 'recallFields'>;
@@ -67,4 +67,16 @@ function createSeal({ ownerKey }: Pick<UpstreamJob, 'ownerKey'>): Sealer['seal']
 /** Returns the owner's keys, the newest first. */
 function readKeys(ownerKey: string): Buffer[] {
   return ownerKey.split('.').map((key) => Buffer.from(key, 'base64url'));
+}
+
+/** The fields of a job that the request to the upstream and the answer depend on. See `GrantedJob` of the broker contract. */
+export interface UpstreamJob {
+  model: string;
+  stream: boolean;
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** The answer's id; undefined if the worker chooses it. */
+  answerId?: string | undefined;
+  ownerKey?: string | undefined;
+  unread?: { inputTokens: number } | undefined;
+  trace?: TraceSpan | undefined;
 }

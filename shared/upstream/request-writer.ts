@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { AnswerContext } from '#shared/translate/translation.ts';
-import { createAnswerContext, type AnswerContextOptions } from './create-answer-context.ts';
+import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
+import { createAnswerContext, type AnswerContextOptions, type UpstreamJob } from './create-answer-context.ts';
 import { InputCount } from './input-count.ts';
 import { OutputFit } from './output-fit.ts';
 import { PausableTurn } from './pausable-turn.ts';
 import type { ParsedRequest } from './read-request.ts';
 import { countedFormat, type TokenCounter } from './token-counter.ts';
 import { countBytes, type UpstreamRequest } from './upstream-http.ts';
-import type { UpstreamJob } from './upstream-job.ts';
-import type { UpstreamRoute } from './upstream-route.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 
 /**
  * A translated request as it is sent to the upstream, with everything that its answer needs. Does not keep the client's request, which may
@@ -115,4 +114,14 @@ export function createRequestHeaders(
   const passedHeaders = passesHeaders ? job.headers : undefined;
   if (!passedHeaders && contentType === undefined) return format.headers;
   return { ...format.headers, ...passedHeaders, ...(contentType !== undefined && { 'content-type': contentType }) };
+}
+
+/** The route of requests of one client format to an upstream. */
+export interface UpstreamRoute {
+  translation: Translation;
+  format: HttpUpstreamFormat;
+  /** Path below the base URL of the upstream's connections. */
+  path: string;
+  /** Whether the job's headers pass to the upstream, and the answer's headers to the client. */
+  passesHeaders: boolean;
 }

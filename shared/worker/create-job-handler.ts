@@ -3,9 +3,8 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import type { WrittenRequest } from '#shared/upstream/request-writer.ts';
+import type { WrittenRequest, UpstreamRoute } from '#shared/upstream/request-writer.ts';
 import { isUnreachable, toJobError } from '#shared/upstream/upstream-failure.ts';
-import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
 import type { JobUpstream } from './job-upstream.ts';
 
 /**

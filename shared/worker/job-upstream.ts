@@ -2,8 +2,7 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, Reply } from '#shared/broker/contract/job-contract.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ParsedRequest } from '#shared/upstream/read-request.ts';
-import type { WrittenRequest } from '#shared/upstream/request-writer.ts';
-import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
+import type { WrittenRequest, UpstreamRoute } from '#shared/upstream/request-writer.ts';
 
 /** A job whose body is parsed. The body may be large, so keep this object only until the upstream's request is written. */
 export interface ParsedJob {

@@ -1,7 +1,7 @@
 import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import type { PublicPost } from '#shared/public-fetch/public-post.ts';
 import { computeRetryDelay } from '#shared/accounts/webhooks/compute-retry-delay.ts';
 import type {

@@ -1,5 +1,4 @@
-import { CannotContinue } from '#shared/core/cannot-continue.ts';
-import { errorTable, RouterError } from '#shared/core/errors.ts';
+import { CannotContinue, errorTable, RouterError } from '#shared/core/errors.ts';
 
 /**
  * Creates the error for an answer that this worker does not continue.

@@ -1,4 +1,4 @@
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import { createPublicFetch, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
 /** Fetches an image. Resolves to a data URL of at most `maxBytes` image bytes. Rejects with a PublicFetchError. */

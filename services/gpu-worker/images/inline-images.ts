@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
 
 /** Maximum size of all images of a request together, in bytes of data URLs. */

@@ -1,4 +1,4 @@
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import { createPublicFetch, readBounded, type PublicFetchOptions } from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
 import { createDomainFilter } from '#shared/formats/hosted/domain-filter.ts';

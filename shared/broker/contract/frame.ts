@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { RouterError, isErrorCode, type ErrorCode } from '#shared/core/errors.ts';
+import { RouterError, isErrorCode, type ErrorCode, continuationFailures } from '#shared/core/errors.ts';
 import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { units } from '#shared/core/usage.ts';
-import { continuationFailures } from '#shared/core/cannot-continue.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 

@@ -1,5 +1,4 @@
-import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
-import type { RouterError } from '#shared/core/errors.ts';
+import type { ContinuationFailure, RouterError } from '#shared/core/errors.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { Attempt } from './attempt.ts';
 import type { DeathEvidence } from './deaths/death.ts';

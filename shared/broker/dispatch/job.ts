@@ -1,4 +1,4 @@
-import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import type { ErrorCode, RouterError, ContinuationFailure } from '#shared/core/errors.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
@@ -10,9 +10,8 @@ import type { JobState } from './job-event.ts';
 import { JobTimeline } from './job-timeline.ts';
 import { JobTrace } from './job-trace.ts';
 import type { ContinuationMemory } from './continuation/continuation-memory.ts';
-import { createPayload, type Payload } from './continuation/payload.ts';
+import { createPayload, type Payload } from './continuation/kept-stream.ts';
 import { StreamContinuation } from './continuation/stream-continuation.ts';
-import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedWorkers } from './claims/failed-workers.ts';
 import { noWorkers, type Placement } from './workers/live-pool.ts';

@@ -8,7 +8,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { isApiError } from '../connection/open-jetstream-manager.ts';
+import { isApiError } from '../connection/jetstream.ts';
 import { ObjectStream } from './object-stream.ts';
 
 /**

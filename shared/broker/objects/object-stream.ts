@@ -7,13 +7,13 @@ import {
 } from '@nats-io/jetstream';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { createReplicated } from '../connection/create-replicated.ts';
 import {
+  createReplicated,
   isApiError,
   openJetStreamManager,
   streamNameInUse,
   streamNotFound,
-} from '../connection/open-jetstream-manager.ts';
+} from '../connection/jetstream.ts';
 
 /** Milliseconds within which the broker must answer. The slowest call deletes an object of 512 MiB, in a fraction of a second. */
 const answerTimeoutMs = 5_000;

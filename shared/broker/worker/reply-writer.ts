@@ -1,8 +1,7 @@
 import type { MsgHdrs } from '@nats-io/transport-node';
-import type { RouterError } from '#shared/core/errors.ts';
+import { type RouterError, CannotContinue } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
-import { CannotContinue } from '#shared/core/cannot-continue.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
 import { formatUnnumberedSubject, type FrameKind } from '../contract/subjects.ts';

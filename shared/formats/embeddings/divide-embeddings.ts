@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '../divisible-request.ts';
 import { type EmbeddingsRequest } from './parse-embeddings-request.ts';

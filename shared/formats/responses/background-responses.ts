@@ -1,5 +1,5 @@
 import { isJsonObject, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
 import { findEventNumber } from './find-event-number.ts';

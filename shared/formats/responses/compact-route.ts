@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, toObjectOrEmpty } from '#shared/core/json.ts';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { ClientRoute } from '../client-format.ts';
 import { parseJsonBody } from '../json-request.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, toObjectOrEmpty } from '#shared/core/json.ts';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { removeSecretsOfItems, removeSecrets } from './remove-secrets.ts';

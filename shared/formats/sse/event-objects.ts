@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { WholeEventSplitter } from './whole-event-splitter.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 
 /**
  * Reads the events of a stream from a worker. Each event has one `data:` line with a JSON object. A piece may end within an event or

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 
 /** One block of a tool's output: text, an image, audio or a resource (Model Context Protocol, "Tool Result"). */
 const contentBlock = z.looseObject({ type: z.string() });

@@ -19,10 +19,9 @@ import { pickOrigin, type Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import { runToolJob, type ToolComponents } from '../serve-tool.ts';
-import type { ToolRequest } from '../tool-request.ts';
 import { createToolDeniedError, readToolPermits } from '../tool-permits.ts';
 import { ToolReply } from '../tool-reply.ts';
-import type { PersonalTools, ServeCall } from './personal-tools.ts';
+import type { PersonalTools, ServeCall, ToolRequest } from './personal-tools.ts';
 import { TokenRetry } from './token-retry.ts';
 
 /** Milliseconds for which the list of a server's tools for a person is cached. */

@@ -2,7 +2,15 @@ import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
-import type { ToolRequest } from '../tool-request.ts';
+
+/** A tool call, from the tools API, from MCP, or from a hosted tool. */
+export interface ToolRequest {
+  tool: string;
+  /** The call in the worker's format: `{tool, input}`. */
+  body: Buffer;
+  /** Whether the answer is a stream of events with progress. */
+  stream: boolean;
+}
 
 /**
  * Serves a call of one tool.

@@ -1,4 +1,4 @@
-import { CannotContinue } from '#shared/core/cannot-continue.ts';
+import { CannotContinue } from '#shared/core/errors.ts';
 import type { RelayedAnswer } from '#shared/formats/relayed-answer.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-json.ts';

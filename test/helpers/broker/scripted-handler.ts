@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
-import { CannotContinue, type ContinuationFailure } from '#shared/core/cannot-continue.ts';
-import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { CannotContinue, type ContinuationFailure, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
 /** One step of a job's script. `only` restricts it to the worker of that id. */

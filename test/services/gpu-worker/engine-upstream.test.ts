@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { countFields } from '#shared/core/json-lists.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { vllm } from '#services/gpu-worker/engines/vllm.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseAnswer } from '#shared/core/parse-answer.ts';
+import { parseAnswer } from '#shared/core/has-more-values.ts';
 
 it('an answer with many values is read, and one whose lists would fill the memory is not', () => {
   const numbers = JSON.stringify(Array.from({ length: 1_000_000 }, (_, at) => at));

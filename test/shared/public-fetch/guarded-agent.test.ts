@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { createGuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
 

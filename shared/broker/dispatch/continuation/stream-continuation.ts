@@ -1,5 +1,4 @@
-import type { RouterError } from '#shared/core/errors.ts';
-import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
+import type { RouterError, ContinuationFailure } from '#shared/core/errors.ts';
 import type { Placement } from '../workers/live-pool.ts';
 import type { ContinuationMemory } from './continuation-memory.ts';
 import type { KeptStream } from './kept-stream.ts';

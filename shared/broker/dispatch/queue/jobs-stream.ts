@@ -12,13 +12,13 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { formatConsumerName, type Lane } from '../../contract/subjects.ts';
-import { createReplicated } from '../../connection/create-replicated.ts';
 import {
+  createReplicated,
   isApiError,
   openJetStreamManager,
   streamNameInUse,
   streamNotFound,
-} from '../../connection/open-jetstream-manager.ts';
+} from '../../connection/jetstream.ts';
 
 /** The limits of the queue. All dispatching processes of a cluster must use the same limits. */
 export interface QueueSettings {

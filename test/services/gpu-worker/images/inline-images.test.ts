@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
+import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import { inlineImages } from '#services/gpu-worker/images/inline-images.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 import { errorWith } from '../../../helpers/error-with.ts';

@@ -8,10 +8,9 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
-import { SplitJob, createSplitDispatcher } from '#shared/serving/splitting/split-job.ts';
+import { SplitJob, createSplitDispatcher, computePartSize } from '#shared/serving/splitting/split-job.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
-import { computePartSize } from '#shared/serving/splitting/part-size.ts';
 
 /** A dispatched part, which a test serves or fails. */
 interface Part {
