@@ -1,11 +1,11 @@
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import type { AdminToken, NewAdminToken } from '../../../contract/tokens.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const scopeLabels = {
   read: 'Read everything that you may see',
@@ -26,10 +26,6 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     setNewToken(emptyToken);
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    create.mutate(newToken);
-  };
   return (
     <SecretModal
       opened={opened}
@@ -46,43 +42,41 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
           </Group>
         </Stack>
       ) : (
-        <form onSubmit={onSubmit}>
-          <Stack gap="sm">
-            <TextInput
-              label="Name"
-              required
-              maxLength={100}
-              value={newToken.name}
-              error={create.error?.findProblem('name')}
-              onChange={({ currentTarget: { value } }) => setNewToken((before) => ({ ...before, name: value }))}
-            />
-            <Select
-              label="Scope"
-              data={Object.entries(scopeLabels).map(([value, label]) => ({ value, label }))}
-              value={newToken.scopes[0] ?? null}
-              allowDeselect={false}
-              onChange={(value) =>
-                value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopeLabels] }))
-              }
-            />
-            <NumberInput
-              label="Days until it expires"
-              min={1}
-              max={366}
-              allowDecimal={false}
-              value={newToken.expiresInDays ?? 90}
-              onChange={(value) =>
-                typeof value === 'number' && setNewToken((before) => ({ ...before, expiresInDays: value }))
-              }
-            />
-            <FormFailure title="The token was not created" error={create.error} inputs={['name']} />
-            <Group justify="flex-end">
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          change={create}
+          failure="The token was not created"
+          inputs={['name']}
+          action="Create"
+          onSubmit={() => create.mutate(newToken)}
+        >
+          <TextInput
+            label="Name"
+            required
+            maxLength={100}
+            value={newToken.name}
+            error={create.error?.findProblem('name')}
+            onChange={({ currentTarget: { value } }) => setNewToken((before) => ({ ...before, name: value }))}
+          />
+          <Select
+            label="Scope"
+            data={Object.entries(scopeLabels).map(([value, label]) => ({ value, label }))}
+            value={newToken.scopes[0] ?? null}
+            allowDeselect={false}
+            onChange={(value) =>
+              value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopeLabels] }))
+            }
+          />
+          <NumberInput
+            label="Days until it expires"
+            min={1}
+            max={366}
+            allowDecimal={false}
+            value={newToken.expiresInDays ?? 90}
+            onChange={(value) =>
+              typeof value === 'number' && setNewToken((before) => ({ ...before, expiresInDays: value }))
+            }
+          />
+        </DialogForm>
       )}
     </SecretModal>
   );

@@ -1,7 +1,7 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { UseMutationResult } from '@tanstack/react-query';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import type { Invitation, Team, UserRole } from '../../../contract/account.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
@@ -9,10 +9,10 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const roleNames = { admin: 'Administrator', member: 'Member' } as const;
 
@@ -122,10 +122,6 @@ function InviteForm({ invite, onDone }: { invite: InviteMutation; onDone: () => 
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<UserRole>('member');
   const [teamId, setTeamId] = useState<string | null>(null);
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    invite.mutate({ email, role, ...(teamId === null ? {} : { teamId }) });
-  };
   if (invite.data) {
     return (
       <Stack gap="sm">
@@ -139,48 +135,44 @@ function InviteForm({ invite, onDone }: { invite: InviteMutation; onDone: () => 
   }
   const { error } = invite;
   return (
-    <form onSubmit={onSubmit}>
-      <Stack gap="sm">
-        <TextInput
-          label="E-mail"
-          type="email"
-          required
-          data-autofocus
-          value={email}
-          error={error?.findProblem('email')}
-          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-        />
+    <DialogForm
+      change={invite}
+      failure="The invitation was not created"
+      inputs={['email']}
+      action="Create link"
+      onSubmit={() => invite.mutate({ email, role, ...(teamId === null ? {} : { teamId }) })}
+      onCancel={onDone}
+    >
+      <TextInput
+        label="E-mail"
+        type="email"
+        required
+        data-autofocus
+        value={email}
+        error={error?.findProblem('email')}
+        onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+      />
+      <Select
+        label="Role"
+        data={[
+          { value: 'member', label: 'Member' },
+          { value: 'admin', label: 'Administrator: can change everything' },
+        ]}
+        value={role}
+        allowDeselect={false}
+        onChange={(chosen) => setRole(chosen === 'admin' ? 'admin' : 'member')}
+      />
+      {teams.data && teams.data.length > 0 ? (
         <Select
-          label="Role"
-          data={[
-            { value: 'member', label: 'Member' },
-            { value: 'admin', label: 'Administrator: can change everything' },
-          ]}
-          value={role}
-          allowDeselect={false}
-          onChange={(chosen) => setRole(chosen === 'admin' ? 'admin' : 'member')}
+          label="Team"
+          placeholder="none"
+          clearable
+          clearButtonProps={{ 'aria-label': 'No team' }}
+          data={teams.data.map(({ id, name }) => ({ value: id, label: name }))}
+          value={teamId}
+          onChange={setTeamId}
         />
-        {teams.data && teams.data.length > 0 ? (
-          <Select
-            label="Team"
-            placeholder="none"
-            clearable
-            clearButtonProps={{ 'aria-label': 'No team' }}
-            data={teams.data.map(({ id, name }) => ({ value: id, label: name }))}
-            value={teamId}
-            onChange={setTeamId}
-          />
-        ) : null}
-        <FormFailure title="The invitation was not created" error={error} inputs={['email']} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Create link
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      ) : null}
+    </DialogForm>
   );
 }

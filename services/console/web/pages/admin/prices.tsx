@@ -1,15 +1,15 @@
 import { Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import type { Price } from '../../../contract/usage.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 type Draft = Omit<Price, 'asOf' | 'source'>;
 
@@ -184,56 +184,44 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
       ),
     ['/prices'],
   );
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    save.mutate(price, { onSuccess: onDone });
-  };
   const { error } = save;
   return (
-    <form onSubmit={onSubmit}>
-      <Stack gap="sm">
-        <TextInput
-          label="Model"
-          required
-          readOnly={draft.model !== ''}
-          value={price.model}
-          error={error?.findProblem('model')}
-          onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
+    <DialogForm
+      change={save}
+      failure="The price was not changed"
+      inputs={['model', ...priceFields.map(({ field }) => field)]}
+      action="Save"
+      onSubmit={() => save.mutate(price, { onSuccess: onDone })}
+      onCancel={onDone}
+    >
+      <TextInput
+        label="Model"
+        required
+        readOnly={draft.model !== ''}
+        value={price.model}
+        error={error?.findProblem('model')}
+        onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
+      />
+      {priceFields.map(({ field, label, per }) => (
+        <NumberField
+          key={field}
+          label={label}
+          description={per}
+          min={0}
+          allowNegative={false}
+          number={price[field]}
+          error={error?.findProblem(field)}
+          onNumber={(typed) =>
+            setPrice((before) => {
+              const { [field]: _, ...others } = before;
+              const emptyValue = field === 'input' || field === 'output' ? 0 : undefined;
+              const value = typed ?? emptyValue;
+              return (value === undefined ? others : { ...others, [field]: value }) as Draft;
+            })
+          }
         />
-        {priceFields.map(({ field, label, per }) => (
-          <NumberField
-            key={field}
-            label={label}
-            description={per}
-            min={0}
-            allowNegative={false}
-            number={price[field]}
-            error={error?.findProblem(field)}
-            onNumber={(typed) =>
-              setPrice((before) => {
-                const { [field]: _, ...others } = before;
-                const emptyValue = field === 'input' || field === 'output' ? 0 : undefined;
-                const value = typed ?? emptyValue;
-                return (value === undefined ? others : { ...others, [field]: value }) as Draft;
-              })
-            }
-          />
-        ))}
-        <FormFailure
-          title="The price was not changed"
-          error={error}
-          inputs={['model', ...priceFields.map(({ field }) => field)]}
-        />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      ))}
+    </DialogForm>
   );
 }
 

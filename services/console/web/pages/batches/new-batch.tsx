@@ -1,11 +1,11 @@
-import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Code, FileInput, Modal, NumberInput, Text } from '@mantine/core';
+import { useState } from 'react';
 import { ApiFailure, callApi, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
 import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
 import { readEndpoint } from './read-endpoint.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
@@ -34,8 +34,7 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     setHours(defaultHours);
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
+  const onSubmit = (): void => {
     if (!file) return;
     const onSuccess = (): void => {
       close();
@@ -45,41 +44,37 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   };
   return (
     <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!createBatch.isPending}>
-      <form onSubmit={onSubmit}>
-        <Stack gap="sm">
-          <Text size="sm">The file has one request in each line. These requests count towards your limits.</Text>
-          <Code block style={{ whiteSpace: 'pre-wrap' }}>
-            {example}
-          </Code>
-          <FileInput
-            label="File"
-            placeholder="Choose a file of JSON lines"
-            accept=".jsonl,.json,.txt"
-            required
-            value={file}
-            onChange={setFile}
-          />
-          <NumberInput
-            label="Hours until unfinished requests expire"
-            min={1}
-            max={maxHours}
-            allowDecimal={false}
-            required
-            value={hours}
-            onChange={setHours}
-          />
-          <UploadBar share={share} />
-          {createBatch.error ? <Failure title="The batch was not created" error={createBatch.error} /> : null}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={createBatch.isPending} disabled={file === null || api === undefined}>
-              Create batch
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        change={createBatch}
+        failure="The batch was not created"
+        action="Create batch"
+        isReady={file !== null && api !== undefined}
+        onSubmit={onSubmit}
+        onCancel={close}
+      >
+        <Text size="sm">The file has one request in each line. These requests count towards your limits.</Text>
+        <Code block style={{ whiteSpace: 'pre-wrap' }}>
+          {example}
+        </Code>
+        <FileInput
+          label="File"
+          placeholder="Choose a file of JSON lines"
+          accept=".jsonl,.json,.txt"
+          required
+          value={file}
+          onChange={setFile}
+        />
+        <NumberInput
+          label="Hours until unfinished requests expire"
+          min={1}
+          max={maxHours}
+          allowDecimal={false}
+          required
+          value={hours}
+          onChange={setHours}
+        />
+        <UploadBar share={share} />
+      </DialogForm>
     </Modal>
   );
 

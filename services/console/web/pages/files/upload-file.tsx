@@ -1,9 +1,9 @@
-import { Button, FileInput, Group, Modal, Select, Stack, Text } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { FileInput, Modal, Select, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
 import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const purposes = [
   { value: 'batch', label: 'Requests of a batch' },
@@ -27,8 +27,7 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
     setFile(null);
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
+  const onSubmit = (): void => {
     if (!file) return;
     const onSuccess = (): void => {
       close();
@@ -38,29 +37,25 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
   };
   return (
     <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sendFile.isPending}>
-      <form onSubmit={onSubmit}>
-        <Stack gap="sm">
-          <Text size="sm">The file belongs to you. Keys of your teams cannot use it.</Text>
-          <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
-          <Select
-            label="Purpose"
-            data={purposes}
-            value={purpose}
-            allowDeselect={false}
-            onChange={(chosen) => setPurpose(chosen ?? 'batch')}
-          />
-          <UploadBar share={share} />
-          {sendFile.error ? <Failure title="The file was not uploaded" error={sendFile.error} /> : null}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={sendFile.isPending} disabled={file === null || api === undefined}>
-              Upload
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        change={sendFile}
+        failure="The file was not uploaded"
+        action="Upload"
+        isReady={file !== null && api !== undefined}
+        onSubmit={onSubmit}
+        onCancel={close}
+      >
+        <Text size="sm">The file belongs to you. Keys of your teams cannot use it.</Text>
+        <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
+        <Select
+          label="Purpose"
+          data={purposes}
+          value={purpose}
+          allowDeselect={false}
+          onChange={(chosen) => setPurpose(chosen ?? 'batch')}
+        />
+        <UploadBar share={share} />
+      </DialogForm>
     </Modal>
   );
 }

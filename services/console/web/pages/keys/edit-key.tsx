@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Modal } from '@mantine/core';
+import { useState } from 'react';
 import type { Key, KeySettings } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { KeyFields, keyInputs } from './key-fields.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 export function EditKey({ editedKey, onClose }: { editedKey: Key | undefined; onClose: () => void }) {
   return (
@@ -20,25 +20,17 @@ function KeyForm({ editedKey, onClose }: { editedKey: Key; onClose: () => void }
     (input: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editedKey.id)}`, input),
     ['/keys'],
   );
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    change.mutate(findChanges(readSettings(editedKey), settings), { onSuccess: onClose });
-  };
   return (
-    <form onSubmit={onSubmit}>
-      <Stack gap="sm">
-        <KeyFields value={settings} editedKey={editedKey} error={change.error} onChange={setSettings} />
-        <FormFailure title="The key was not changed" error={change.error} inputs={keyInputs} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={change.isPending}>
-            Save
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <DialogForm
+      change={change}
+      failure="The key was not changed"
+      inputs={keyInputs}
+      action="Save"
+      onSubmit={() => change.mutate(findChanges(readSettings(editedKey), settings), { onSuccess: onClose })}
+      onCancel={onClose}
+    >
+      <KeyFields value={settings} editedKey={editedKey} error={change.error} onChange={setSettings} />
+    </DialogForm>
   );
 }
 

@@ -1,13 +1,13 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import type { Key, KeySettings, NewKey, Team, User } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { KeyFields, keyInputs } from './key-fields.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
@@ -44,8 +44,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
     setSettings(emptySettings);
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
+  const onSubmit = (): void => {
     const { class: priority, ...others } = settings;
     create.mutate({
       ...others,
@@ -67,55 +66,52 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
       {create.data ? (
         <KeyShownOnce raw={create.data.raw} onDone={close} />
       ) : (
-        <form onSubmit={onSubmit}>
-          <Stack gap="sm">
-            {availableKinds.length > 1 ? (
-              <Select
-                label="Owner"
-                data={availableKinds.map((each) => ({
-                  value: each,
-                  label: each === 'user' && !isAdmin ? 'Yourself' : kindNames[each],
-                }))}
-                value={kind}
-                allowDeselect={false}
-                onChange={(chosen) => setChosenKind(availableKinds.find((each) => each === chosen) ?? kinds[0])}
-              />
-            ) : null}
-            {kind === 'user' && isAdmin ? (
-              <Select
-                label="Person"
-                required
-                searchable
-                allowDeselect={false}
-                data={(people.data ?? [user]).map(({ id, name, email }) => ({
-                  value: id,
-                  label: id === user.id ? `${name} (yourself)` : `${name} (${email})`,
-                }))}
-                value={userId}
-                onChange={setUserId}
-              />
-            ) : null}
-            {kind === 'team' ? (
-              <Select
-                label="Team"
-                required
-                data={teams.map(({ id, name }) => ({ value: id, label: name }))}
-                value={teamId}
-                onChange={setTeamId}
-              />
-            ) : null}
-            <KeyFields value={settings} error={create.error} onChange={setSettings} />
-            <FormFailure title="The key was not created" error={create.error} inputs={keyInputs} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending} disabled={kind === 'team' && teamId === null}>
-                Create key
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          change={create}
+          failure="The key was not created"
+          inputs={keyInputs}
+          action="Create key"
+          isReady={kind !== 'team' || teamId !== null}
+          onSubmit={onSubmit}
+          onCancel={close}
+        >
+          {availableKinds.length > 1 ? (
+            <Select
+              label="Owner"
+              data={availableKinds.map((each) => ({
+                value: each,
+                label: each === 'user' && !isAdmin ? 'Yourself' : kindNames[each],
+              }))}
+              value={kind}
+              allowDeselect={false}
+              onChange={(chosen) => setChosenKind(availableKinds.find((each) => each === chosen) ?? kinds[0])}
+            />
+          ) : null}
+          {kind === 'user' && isAdmin ? (
+            <Select
+              label="Person"
+              required
+              searchable
+              allowDeselect={false}
+              data={(people.data ?? [user]).map(({ id, name, email }) => ({
+                value: id,
+                label: id === user.id ? `${name} (yourself)` : `${name} (${email})`,
+              }))}
+              value={userId}
+              onChange={setUserId}
+            />
+          ) : null}
+          {kind === 'team' ? (
+            <Select
+              label="Team"
+              required
+              data={teams.map(({ id, name }) => ({ value: id, label: name }))}
+              value={teamId}
+              onChange={setTeamId}
+            />
+          ) : null}
+          <KeyFields value={settings} error={create.error} onChange={setSettings} />
+        </DialogForm>
       )}
     </SecretModal>
   );

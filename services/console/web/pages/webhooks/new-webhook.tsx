@@ -1,5 +1,5 @@
 import { Button, Group, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { useState } from 'react';
 import { webhookSelections } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Team } from '../../../contract/account.ts';
 import type { NewWebhook as NewWebhookInput, Webhook } from '../../../contract/webhooks.ts';
@@ -7,8 +7,8 @@ import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const kindNames: Record<Webhook['kind'], string> = {
   user: 'Yourself',
@@ -38,10 +38,6 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     setUrl('');
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    create.mutate({ url, events, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
-  };
   const { error, data } = create;
   return (
     <SecretModal
@@ -54,58 +50,53 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       {data ? (
         <SecretShownOnce secret={data.secret} onDone={close} />
       ) : (
-        <form onSubmit={onSubmit}>
-          <Stack gap="sm">
-            <TextInput
-              label="Address"
-              placeholder="https://ci.example.com/hooks"
-              required
-              data-autofocus
-              value={url}
-              error={error?.findProblem('url')}
-              onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+        <DialogForm
+          change={create}
+          failure="The webhook was not created"
+          inputs={['url', 'events']}
+          action="Create webhook"
+          isReady={events.length > 0 && (kind !== 'team' || teamId !== null)}
+          onSubmit={() =>
+            create.mutate({ url, events, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) })
+          }
+          onCancel={close}
+        >
+          <TextInput
+            label="Address"
+            placeholder="https://ci.example.com/hooks"
+            required
+            data-autofocus
+            value={url}
+            error={error?.findProblem('url')}
+            onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+          />
+          <MultiSelect
+            label="Events"
+            required
+            data={webhookSelections}
+            value={events}
+            error={error?.findProblem('events')}
+            onChange={setEvents}
+          />
+          {kinds.length > 1 ? (
+            <Select
+              label="Owner"
+              data={kinds.map((ownerKind) => ({ value: ownerKind, label: kindNames[ownerKind] }))}
+              value={kind}
+              allowDeselect={false}
+              onChange={(chosen) => setKind(kinds.find((ownerKind) => ownerKind === chosen) ?? 'user')}
             />
-            <MultiSelect
-              label="Events"
+          ) : null}
+          {kind === 'team' ? (
+            <Select
+              label="Team"
               required
-              data={webhookSelections}
-              value={events}
-              error={error?.findProblem('events')}
-              onChange={setEvents}
+              data={teams.map(({ id, name }) => ({ value: id, label: name }))}
+              value={teamId}
+              onChange={setTeamId}
             />
-            {kinds.length > 1 ? (
-              <Select
-                label="Owner"
-                data={kinds.map((ownerKind) => ({ value: ownerKind, label: kindNames[ownerKind] }))}
-                value={kind}
-                allowDeselect={false}
-                onChange={(chosen) => setKind(kinds.find((ownerKind) => ownerKind === chosen) ?? 'user')}
-              />
-            ) : null}
-            {kind === 'team' ? (
-              <Select
-                label="Team"
-                required
-                data={teams.map(({ id, name }) => ({ value: id, label: name }))}
-                value={teamId}
-                onChange={setTeamId}
-              />
-            ) : null}
-            <FormFailure title="The webhook was not created" error={error} inputs={['url', 'events']} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
-                Cancel
-              </Button>
-              <Button
-                type="submit"
-                loading={create.isPending}
-                disabled={events.length === 0 || (kind === 'team' && teamId === null)}
-              >
-                Create webhook
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+          ) : null}
+        </DialogForm>
       )}
     </SecretModal>
   );

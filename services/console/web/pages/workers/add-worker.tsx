@@ -1,15 +1,15 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
-import { useState, type SyntheticEvent } from 'react';
+import { Select, TextInput } from '@mantine/core';
+import { useState } from 'react';
 import { tiers } from '#shared/core/tier.ts';
 import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
 import { NewCredential } from './new-credential.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 
 /**
  * Labels of the periods for which a credential can be valid, by number of days. An empty string means that the credential does not expire.
@@ -41,10 +41,6 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
     setNewWorker(emptyWorker);
     onClose();
   };
-  const onSubmit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    create.mutate(newWorker);
-  };
   return (
     <SecretModal
       opened={opened}
@@ -56,41 +52,39 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
       {create.data ? (
         <NewCredential created={create.data} setup={newWorker} onClose={close} />
       ) : (
-        <form onSubmit={onSubmit}>
-          <Stack gap="sm">
-            <TextInput
-              label="Name"
-              description="The first part of the ids of its workers: letters, digits, _ and -"
-              placeholder="joes-box"
-              required
-              maxLength={64}
-              value={newWorker.name}
-              error={create.error?.findProblem('name')}
-              onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value })}
-            />
-            <Select
-              label="Tier"
-              data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
-              value={newWorker.tier}
-              allowDeselect={false}
-              onChange={(value) => value && changeWorker({ tier: value })}
-            />
-            <WorkerSetupFields setup={newWorker} onChange={changeWorker} />
-            <Select
-              label="Valid"
-              data={Object.entries(spanLabels).map(([value, label]) => ({ value, label }))}
-              value={newWorker.span}
-              allowDeselect={false}
-              onChange={(value) => value !== null && changeWorker({ span: value })}
-            />
-            <FormFailure title="No credential was made" error={create.error} inputs={['name']} />
-            <Group justify="flex-end">
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          change={create}
+          failure="No credential was made"
+          inputs={['name']}
+          action="Create"
+          onSubmit={() => create.mutate(newWorker)}
+        >
+          <TextInput
+            label="Name"
+            description="The first part of the ids of its workers: letters, digits, _ and -"
+            placeholder="joes-box"
+            required
+            maxLength={64}
+            value={newWorker.name}
+            error={create.error?.findProblem('name')}
+            onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value })}
+          />
+          <Select
+            label="Tier"
+            data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
+            value={newWorker.tier}
+            allowDeselect={false}
+            onChange={(value) => value && changeWorker({ tier: value })}
+          />
+          <WorkerSetupFields setup={newWorker} onChange={changeWorker} />
+          <Select
+            label="Valid"
+            data={Object.entries(spanLabels).map(([value, label]) => ({ value, label }))}
+            value={newWorker.span}
+            allowDeselect={false}
+            onChange={(value) => value !== null && changeWorker({ span: value })}
+          />
+        </DialogForm>
       )}
     </SecretModal>
   );
