@@ -12,14 +12,8 @@ import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { readLine } from '../lines/read-line.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
-import {
-  runLine,
-  type Answer,
-  type LineEnd,
-  type LineRequest,
-  type LineStops,
-  type RunLineParts,
-} from '../lines/run-line.ts';
+import { runLine, type LineEnd, type RunLineParts } from '../lines/run-line.ts';
+import type { Answer, LineRequest, LineStops } from '../lines/try-line.ts';
 import { storeResult, type StoredResult, type StoreResultParts } from '../lines/store-result.ts';
 import type { BatchWatch } from './batch-watch.ts';
 import type { InputLine } from './read-input-lines.ts';

@@ -1,9 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import { z } from 'zod';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { hasToolName, type ToolInfo } from '#shared/broker/contract/announcement.ts';
-import { toolSchema } from '#shared/broker/contract/announced-tool.ts';
+import { hasToolName } from '#shared/broker/contract/announcement.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import {
@@ -13,31 +10,19 @@ import {
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
-import { errorTable, RouterError } from '#shared/core/errors.ts';
-import { assignValidNames, createToolPrefix } from '#shared/core/valid-names.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { createToolPrefix } from '#shared/core/valid-names.ts';
 import { pickOrigin, type Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import { runToolJob, type ToolComponents } from '../serve-tool.ts';
 import { createToolDeniedError, readToolPermits } from '../tool-permits.ts';
-import { ToolReply } from '../tool-reply.ts';
 import type { PersonalTools, ServeCall, ToolRequest } from './personal-tools.ts';
 import { TokenRetry } from './token-retry.ts';
+import { isLimitError, LinkedToolLists, type LinkableServer } from './linked-tool-lists.ts';
 
-/** Milliseconds for which the list of a server's tools for a person is cached. */
-const cacheMs = 60_000;
-/** Milliseconds for which lists of tools leave a server out after it failed to list its tools. */
-const failureCacheMs = 10_000;
 /** Milliseconds for which `list` waits for all servers together. */
 const listMs = 10_000;
-
-const cacheBytes = 64 * 1024 * 1024;
-
-/** An MCP server that each person links with an account of their own. */
-export interface LinkableServer {
-  name: string;
-  url: string;
-}
 
 export interface PersonAccountLinks {
   servers(): readonly LinkableServer[];
@@ -58,19 +43,6 @@ interface LinkedToolCall extends ToolRequest {
   nameAtServer: string | undefined;
 }
 
-const listSchema = z.object({ tools: z.array(z.unknown()) });
-
-/** A tool as its server lists it. The tool's name in the router consists of the server's name and this name. */
-const listedToolSchema = toolSchema
-  .omit({ givenName: true, server: true, passes: true })
-  .extend({ name: z.string(), description: z.string().default('') });
-
-/** A tool under its name in the router, with its name at its MCP server. */
-interface LinkedTool {
-  tool: ToolInfo;
-  nameAtServer: string;
-}
-
 /**
  * The tools of MCP servers that people link. These tools are listed only for people with a link, and are called with the person's token.
  * The name of each tool begins with the name of its server, so that no server can replace a tool of another server.
@@ -78,17 +50,9 @@ interface LinkedTool {
 export class LinkedTools implements PersonalTools {
   readonly #accountLinks: PersonAccountLinks;
   readonly #parts: ToolComponents;
-  /** The tools that servers have for people, by person, server and version of the link. */
-  readonly #cachedLists = new LRUCache<string, readonly LinkedTool[]>({
-    maxSize: cacheBytes,
-    sizeCalculation: (tools) => JSON.stringify(tools).length + 1,
-    ttl: cacheMs,
-  });
-  /** Keys do not share a running or failed listing, because a listing is a job of the key, and the key's limits may refuse it. */
-  readonly #runningLists = new Map<string, Promise<readonly LinkedTool[]>>();
-
-  /** Servers that have just failed to list their tools, by the keys of `#runningLists`. */
-  readonly #failedServers = new LRUCache<string, true>({ max: 10_000, ttl: failureCacheMs });
+  readonly #lists = new LinkedToolLists((server, request, sink, caller) =>
+    this.#serve({ ...request, server, nameAtServer: undefined }, sink, caller),
+  );
 
   constructor(accountLinks: PersonAccountLinks, parts: ToolComponents) {
     this.#accountLinks = accountLinks;
@@ -124,10 +88,9 @@ export class LinkedTools implements PersonalTools {
       const isAlone = turns.concurrency === 1;
       const version = versions.get(server.name);
       if (version === undefined) return [];
-      const cacheKey = toCacheKey(person, server, version);
-      const failureKey = toListingKey(cacheKey, identity);
-      if (this.#failedServers.has(failureKey)) return [];
-      const listing = this.#findTools(server, cacheKey, caller).catch((error: unknown) => {
+      const link = { person, server, version };
+      if (this.#lists.hasFailed(link, caller)) return [];
+      const listing = this.#lists.find(link, caller).catch((error: unknown) => {
         if (error instanceof RouterError && !isLimitError(error)) return undefined;
         if (error instanceof RouterError && !isAlone) return 'refused' as const;
         turns.clearQueue();
@@ -138,7 +101,7 @@ export class LinkedTools implements PersonalTools {
         turns.concurrency = 1;
         return tools;
       }
-      if (!tools) this.#failedServers.set(failureKey, true);
+      if (!tools) this.#lists.noteFailure(link, caller);
       return tools?.map(({ tool }) => ({ ...tool, worker })) ?? [];
     };
     const listInTurn = async (each: (typeof reachableServers)[number]): Promise<ListedTool[]> => {
@@ -172,7 +135,7 @@ export class LinkedTools implements PersonalTools {
     const version = (await this.#accountLinks.readVersions(person)).get(name);
     // `findToken` throws the error that explains what is wrong with the link.
     if (version === undefined) await this.#accountLinks.findToken(person, server);
-    const tools = await this.#findTools(server, toCacheKey(person, server, version ?? ''), caller);
+    const tools = await this.#lists.find({ person, server, version: version ?? '' }, caller);
     const linkedTool = tools.find((each) => hasToolName(each.tool, tool));
     if (linkedTool)
       return (request, sink, toolCaller) =>
@@ -214,54 +177,6 @@ export class LinkedTools implements PersonalTools {
     });
     return retry.follow(await run(token, retry.firstSink, caller));
   }
-
-  /** Returns the tools that a server has for a person. Concurrent callers with one key share one listing. */
-  #findTools(server: LinkableServer, cacheKey: string, caller: Caller): Promise<readonly LinkedTool[]> {
-    const cachedTools = this.#cachedLists.get(cacheKey);
-    if (cachedTools) return Promise.resolve(cachedTools);
-    const listingKey = toListingKey(cacheKey, caller.identity);
-    let running = this.#runningLists.get(listingKey);
-    if (!running) {
-      running = this.#listTools(server, caller)
-        .then((tools) => {
-          this.#cachedLists.set(cacheKey, tools);
-          // A listing that was too late for `list` may have succeeded all the same.
-          this.#failedServers.delete(listingKey);
-          return tools;
-        })
-        .finally(() => this.#runningLists.delete(listingKey));
-      this.#runningLists.set(listingKey, running);
-    }
-    return running;
-  }
-
-  /**
-   * @throws RouterError with the status 429 only if a limit of the key refuses to ask the server; `upstream_failed` if the server refuses to
-   * answer because of a limit of its own
-   */
-  async #listTools(server: LinkableServer, caller: Caller): Promise<readonly LinkedTool[]> {
-    const tool = contentName(server.name);
-    const body = Buffer.from(JSON.stringify({ tool, input: {} }));
-    const reply = new ToolReply(undefined);
-    const listCaller: Caller = { ...pickOrigin(caller), isGone: () => false };
-    await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
-    const { structured_content: content, content: contentBlocks } = await reply.result.catch((error: unknown) => {
-      if (!(error instanceof RouterError && isLimitError(error))) throw error;
-      throw createListError(server, error.message, error);
-    });
-    const parsed = listSchema.safeParse(content);
-    // A tool that MCP clients do not accept is left out, because they would refuse the whole list.
-    const tools = parsed.data?.tools.flatMap((tool) => listedToolSchema.safeParse(tool).data ?? []);
-    if (tools) return nameTools(server.name, tools);
-    const [{ text = '' } = {}] = contentBlocks as { text?: string }[];
-    throw createListError(server, text);
-  }
-}
-
-function createListError({ name }: LinkableServer, reason: string, cause?: RouterError): RouterError {
-  return new RouterError('upstream_failed', `The MCP server '${name}' does not list its tools. ${reason}`.trim(), {
-    cause,
-  });
 }
 
 /**
@@ -293,26 +208,4 @@ function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avo
     )
     .map((pool) => ({ pool, model }))
     .sort((a, b) => countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model));
-}
-
-function nameTools(server: string, tools: readonly z.output<typeof listedToolSchema>[]): LinkedTool[] {
-  const byName = new Map(tools.map((tool) => [`${createToolPrefix(server)}${tool.name}`, tool]));
-  const validNames = assignValidNames([...byName.keys()]);
-  return [...byName].map(([givenName, tool]): LinkedTool => {
-    const name = validNames.get(givenName) ?? givenName;
-    return { nameAtServer: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
-  });
-}
-
-function toCacheKey(person: string, { name, url }: LinkableServer, version: string): string {
-  return JSON.stringify([person, name, url, version]);
-}
-
-function toListingKey(cacheKey: string, { id }: Pick<KeyIdentity, 'id'>): string {
-  return JSON.stringify([cacheKey, id]);
-}
-
-/** Whether a limit of the key or its owner refuses a request. */
-function isLimitError({ code }: RouterError): boolean {
-  return errorTable[code].status === 429;
 }
