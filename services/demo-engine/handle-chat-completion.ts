@@ -10,9 +10,8 @@ import { ChunkFormat } from './reply/chunk-format.ts';
 import { computeUsage, type Reply } from './reply/reply.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
-import type { ChatRequest } from './request/chat-request.ts';
+import { type ChatRequest, readChatRequest } from './request/chat-request.ts';
 import { resolveDemoOptions, type DemoOptions } from './request/demo-options.ts';
-import { readChatRequest } from './request/read-chat-request.ts';
 import { readJsonBody } from './request/read-body.ts';
 import { readTurn, type Turn } from './request/read-turn.ts';
 

@@ -11,10 +11,10 @@ import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
 import { TextFormat } from './reply/text-format.ts';
 import { computeMaxTokens } from './request/count-prompt-tokens.ts';
-import { completionRequestSchema } from './request/completion-request.ts';
 import { makeFiller } from './answer/split-into-tokens.ts';
 import { resolveDemoOptions, findDemoWords, removeDemoLine, type DemoOptions } from './request/demo-options.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
+import { z } from 'zod';
 
 /** Number of characters that an answer quotes from the end of the prompt, and from the start of the suffix. */
 const quotedCharacters = 60;
@@ -111,3 +111,19 @@ function composeText(prompt: string, suffix: string): string {
   if (suffix === '') return ` This continues ${before}. The demo engine has no weights.`;
   return ` This stands between ${before} and ${quote(suffix, quotedCharacters)}. `;
 }
+
+const tokens = z.array(z.int().min(0));
+
+/** The fields of a text completion request that the demo engine reads. It ignores other fields. */
+export const completionRequestSchema = z.looseObject({
+  model: z.string(),
+  prompt: z.union([z.string(), z.array(z.string()), tokens, z.array(tokens)]),
+  suffix: z.string().nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  n: z.int().min(1).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  /** Checked by `resolveDemoOptions`. */
+  demo: z.unknown().optional(),
+});

@@ -4,15 +4,10 @@ import { version } from '#shared/core/version.ts';
 import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
 import { handleCompletion } from './handle-completion.ts';
-import { handleEmbeddings } from './handle-embeddings.ts';
-import { handleImageEdits } from './handle-image-edits.ts';
-import { handleImages } from './handle-images.ts';
-import { handleModerations } from './handle-moderations.ts';
-import { handleRerank } from './handle-rerank.ts';
-import { handleSpeech } from './handle-speech.ts';
 import { handleTokenize } from './handle-tokenize.ts';
-import { createTranscriptionHandler } from './handle-transcription.ts';
+import { createTranscriptionHandler, handleImageEdits, handleImages, handleSpeech } from './media/media-endpoints.ts';
 import { sendError, sendJson } from './reply/send-json.ts';
+import { handleEmbeddings, handleModerations, handleRerank } from './vectors/vector-endpoints.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
 

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatRequest, ChatTool } from '../request/chat-request.ts';
-import type { ScriptStep } from '../request/read-script.ts';
-import type { Turn } from '../request/read-turn.ts';
+import type { ScriptStep, Turn } from '../request/read-turn.ts';
 import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
-import { findHints, type Hints } from './find-hints.ts';
+import { findHints, type Hints, HintPool } from './find-hints.ts';
 import { countRequestedTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
-import { HintPool } from './hint-pool.ts';
 
 export interface ToolCall {
   id: string;

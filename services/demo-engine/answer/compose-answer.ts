@@ -5,9 +5,8 @@ import { chooseToolCalls, type ToolCall } from './choose-tool-calls.ts';
 import { describeRequest, quote } from './describe-request.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillSchema } from './fill-schema.ts';
-import { findHints } from './find-hints.ts';
+import { findHints, HintPool } from './find-hints.ts';
 import { countTokensIn } from './split-into-tokens.ts';
-import { HintPool } from './hint-pool.ts';
 
 /** The content of an answer before it is split into tokens. Fields without content are empty. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { fillString } from './fill-string.ts';
-import type { HintPool } from './hint-pool.ts';
+import type { HintPool } from './find-hints.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
 /** The properties of an object that get a value: `required` and named properties (`required`), or all properties (`all`). */

@@ -1,7 +1,6 @@
 import { Script } from 'node:vm';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { HintKind } from './find-hints.ts';
-import type { HintPool } from './hint-pool.ts';
+import type { HintKind, HintPool } from './find-hints.ts';
 
 /**
  * Returns a value for a string property: the value that the user names for the property, otherwise a hint that suits the property's name,

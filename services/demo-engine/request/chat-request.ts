@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { parseBody } from './read-body.ts';
 
 /** Checks only the form of the URL, because the demo engine never fetches an image. */
 const imageUrl = z.string().regex(/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/, {
@@ -92,4 +94,28 @@ export function findImages({ content }: Pick<ChatMessage, 'content'>): string[] 
 export function readText({ content }: Pick<ChatMessage, 'content'>): string {
   if (typeof content === 'string') return content;
   return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}
+
+/**
+ * Reads and checks a chat completion request.
+ * @throws RouterError `invalid_request`, `missing_parameter`, `unsupported_parameter`
+ */
+export function readChatRequest(body: JsonObject): ChatRequest {
+  const request = parseBody(chatRequestSchema, body);
+  if ((request.n ?? 1) > 1) {
+    throw new RouterError('unsupported_parameter', 'This engine gives one choice: n has to be 1.', { param: 'n' });
+  }
+  const { tool_choice: choice } = request;
+  const names = (request.tools ?? []).map((tool) => tool.function.name);
+  if (choice === 'required' && names.length === 0) {
+    throw new RouterError('invalid_request', 'tool_choice is "required", but no tools are offered.', {
+      param: 'tool_choice',
+    });
+  }
+  if (typeof choice === 'object' && choice !== null && !names.includes(choice.function.name)) {
+    throw new RouterError('invalid_request', `tool_choice names "${choice.function.name}", which is not offered.`, {
+      param: 'tool_choice',
+    });
+  }
+  return request;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { ScriptStep } from '#services/demo-engine/request/read-script.ts';
+import type { ScriptStep } from '#services/demo-engine/request/read-turn.ts';
 
 /** Ids of the tokens that begin a call and end an answer, in the model's vocabulary. */
 export interface ForcingTokens {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fillSchema } from '#services/demo-engine/answer/fill-schema.ts';
-import { findHints } from '#services/demo-engine/answer/find-hints.ts';
-import { HintPool } from '#services/demo-engine/answer/hint-pool.ts';
+import { findHints, HintPool } from '#services/demo-engine/answer/find-hints.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
 const fill = (schema: JsonObject, text = '', fullness: 'required' | 'all' = 'all') =>

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyStop } from '#services/demo-engine/answer/apply-stop.ts';
+import { applyStop } from '#services/demo-engine/answer/plan-answer.ts';
 import { makeFiller, splitIntoTokens } from '#services/demo-engine/answer/split-into-tokens.ts';
 import { encodeText } from '#shared/upstream/o200k-tokens.ts';
 
