@@ -36,7 +36,7 @@ const secondSteps: Record<string, (challenge: string) => object> = {
 
 let redis: Redis;
 let cluster: Cluster;
-/** An ingress whose registry has the MCP server. */
+/** An ingress whose registry has the MCP server, and whose secret is that in Redis. */
 let linking: string;
 let ada: ConsoleClient;
 /** What the Admin API answered, by path, before the first request of this cluster. */
@@ -55,7 +55,7 @@ beforeAll(async () => {
   const registry = withRegistry(JSON.stringify({ mcpServers: { notes: { url: notesUrl, auth: 'oauth' } } }));
   const { SEAL_SECRET = '' } = settings;
   const [{ url }] = await Promise.all([
-    cluster.addIngress(registry),
+    cluster.addIngress({ ...registry, SEAL_SECRET: '' }),
     cluster.addToolsWorker(registry),
     cluster.addBatchRunner({ SEAL_SECRET, WEBHOOK_NETWORKS: '127.0.0.1' }),
   ]);
@@ -68,8 +68,8 @@ afterAll(async () => {
 });
 
 /** Signs Grace in with her password and a second step. */
-async function signInGrace(kind: keyof typeof secondSteps, url = cluster.url) {
-  const grace = new ConsoleClient(url);
+async function signInGrace(kind: keyof typeof secondSteps) {
+  const grace = new ConsoleClient(cluster.url);
   const { email, password } = people.grace;
   expect((await grace.signIn(email, password)).body).toEqual({ secondStep: { app: true, passkeys: true } });
   const { body } = await grace.post('/session/second/passkey');
@@ -165,8 +165,8 @@ describe('a cluster on the data of an earlier release', () => {
   });
 
   it('calls the MCP server as the person who linked an account', async () => {
-    const { grace } = await signInGrace('a recovery code', linking);
-    expect((await grace.get('/connections')).body).toMatchObject([{ server: 'notes', state: 'connected' }]);
+    const { grace } = await signInGrace('a recovery code');
+    expect((await grace.at(linking).get('/connections')).body).toMatchObject([{ server: 'notes', state: 'connected' }]);
     const body = { tool: 'notes_whoami', input: {} };
     const answer = await post({ url: linking, key: keys.grace.raw, path: '/tools/v1/execute', body });
     expect(await answer.json()).toMatchObject({ content: [{ type: 'text', text: 'grace' }] });

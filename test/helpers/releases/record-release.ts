@@ -80,7 +80,11 @@ function rtr(...words: string[]): Record<string, unknown> {
 const { url: engineUrl } = await launch('demo-engine', { PORT: '0', DEMO_TOKENS_PER_SECOND: '0' }).line(
   'demo engine is ready',
 );
-const [url, linkingUrl] = await Promise.all([startIngress(), startIngress({ ROUTER_CONFIG: linkedRegistry })]);
+// Links are sealed by the secret in Redis, everything else by the operator's.
+const [url, linkingUrl] = await Promise.all([
+  startIngress(),
+  startIngress({ ROUTER_CONFIG: linkedRegistry, SEAL_SECRET: '' }),
+]);
 launch('gpu-worker', { ENGINE_URL: String(engineUrl) });
 launch('tools-worker', { ROUTER_CONFIG: linkedRegistry });
 launch('batch-runner', { SEAL_SECRET: settings.SEAL_SECRET });
