@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { recordingStore } from '#shared/accounts/recordings/recordings.ts';
+import { responseStore } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -41,17 +43,7 @@ export interface ScheduledTasksOptions {
 
 /** Creates the periodic tasks of batch runners, by name. */
 export function createScheduledTasks(
-  {
-    redis: { redis },
-    accounts,
-    limits,
-    workers,
-    broker,
-    registry,
-    files,
-    storedResponses,
-    reportUnreadable,
-  }: ServingResources,
+  { redis: { redis }, accounts, limits, workers, broker, registry, files, reportUnreadable }: ServingResources,
   { config, prefix, batches, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledTasksOptions,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledTask> {
   const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);
@@ -79,6 +71,10 @@ export function createScheduledTasks(
     requestsKeptMs: config.USAGE_DAYS * dayMs,
     log,
   };
+  const stores = {
+    stored_response: () => responseStore.sweep(redis, prefix),
+    recording: () => recordingStore.sweep(redis, prefix),
+  };
   return {
     batches: { everyMs: 15 * secondMs, run: () => repairBatches({ batches, jobs, log }) },
     budgets: { everyMs: 30 * secondMs, run: () => checkBudgets() },
@@ -96,7 +92,7 @@ export function createScheduledTasks(
         await checkModels(snapshot, { states, graceMs });
       },
     },
-    sweep: { everyMs: 300 * secondMs, run: () => sweep({ storedResponses, deliveries, batches, files, count }) },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stores, deliveries, batches, files, count }) },
     'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

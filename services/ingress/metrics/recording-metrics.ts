@@ -7,7 +7,7 @@ const outcomes: readonly RecordingOutcome[] = ['kept', 'full', 'gone', 'lost'];
 export function createRecordingCounter(registry: Registry): (outcome: RecordingOutcome) => void {
   const counter = new Counter({
     name: 'rtr_recorded_requests_total',
-    help: 'Requests that were recorded: kept; not kept because there was no room (full) or the key was revoked meanwhile (gone); and lost because Redis did not take them',
+    help: 'Requests that were recorded: kept; not kept because there was no room (full) or the owner was removed meanwhile (gone); and lost because Redis did not take them',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -20,7 +20,7 @@ const tracedOutcomes: readonly TracedOutcome[] = ['queued', 'full', 'late', 'fai
 export function createTracedCounter(registry: Registry): (outcome: TracedOutcome) => void {
   const counter = new Counter({
     name: 'rtr_traced_recordings_total',
-    help: 'Spans of recorded requests to which messages were to be added: queued to be sent with the messages; or without messages because there was no room (full), the span had ended (late), the messages could not be read (failed), the key was revoked meanwhile (gone) or Redis did not take the recording (lost)',
+    help: 'Spans of recorded requests to which messages were to be added: queued to be sent with the messages; or without messages because there was no room (full), the span had ended (late), the messages could not be read (failed), the owner was removed meanwhile (gone) or Redis did not take the recording (lost)',
     labelNames: ['outcome'],
     registers: [registry],
   });

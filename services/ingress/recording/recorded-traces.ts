@@ -44,7 +44,7 @@ export interface RecordedTraces {
   /**
    * Adds the messages to the request's span. Call it when the response has closed, before its span ends. A body that was cut off yields no
    * messages. A stream that was cut off yields the messages that it contains. If the recording was not stored, nothing is added, because
-   * only the store confirms that the key still exists.
+   * only the store confirms that the owner still exists.
    * @param outcome the outcome of the recording
    */
   add(response: Response, content: RecordedContent, outcome: RecordingOutcome): void;

@@ -1,13 +1,16 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
+import { OwnedStore } from '../owned-store/owned-store.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript, removedPlacesScript, scriptStart } from '../redis/redis-script.ts';
+import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
 
+export const fileStore = new OwnedStore(new URL('lua/files.lua', import.meta.url));
+
 /** The scripts that keep records of files. They are prepended to each script that changes files together with something else. */
-export const filesScripts: readonly URL[] = [scriptStart, new URL('lua/files.lua', import.meta.url)];
+export const filesScripts = fileStore.scripts;
 
 const createScript = (name: string, ...preludes: URL[]): RedisScript =>
   new RedisScript(...preludes, ...filesScripts, new URL(`lua/${name}.lua`, import.meta.url));

@@ -7,7 +7,7 @@ import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type Key
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
-import { removeAllOfOwner } from './remove-all-of-owner.ts';
+import { removeAllOfOwner } from '../owned-store/remove-all-of-owner.ts';
 import {
   StoredRecords,
   UnreadableRecordError,
@@ -192,7 +192,7 @@ export class KeyStore {
     if (outcome === -1) return 'unknown';
     // This step is repeated for a key that was revoked before, because Redis may have become unavailable after that revocation.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
-    for (const store of unreadStores) await removeAllOfOwner(this.#redis, this.#prefix, store);
+    for (const store of unreadStores) await this.#removeContent(store);
     return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
@@ -237,9 +237,14 @@ export class KeyStore {
       const unreadStore = /^unread (.+)$/.exec(outcome)?.[1];
       if (unreadStore === undefined) return outcome;
       // The key that makes room is the last one that names this content.
-      await removeAllOfOwner(this.#redis, this.#prefix, unreadStore);
+      await this.#removeContent(unreadStore);
       args.emptied = unreadStore;
     }
+  }
+
+  /** Removes what was stored under the id of a key in place of an owner. */
+  #removeContent(store: string): Promise<void> {
+    return removeAllOfOwner(this.#redis, this.#prefix, { kind: 'key', id: store });
   }
 
   /**

@@ -42,7 +42,7 @@ export interface RecordingBounds {
   /** Milliseconds for which a recording is kept. */
   keepMs: number;
   /** Maximum of recordings of one owner. */
-  maxRecordings: number;
+  ownerCount: number;
   /** Maximum bytes of all recordings of one owner. */
   ownerBytes: number;
   /** Maximum bytes of all recordings of all owners. */
@@ -57,7 +57,7 @@ export function toRecordingBounds(config: {
 }): RecordingBounds {
   return {
     keepMs: config.RECORDINGS_HOURS * 3_600_000,
-    maxRecordings: config.RECORDINGS_KEPT,
+    ownerCount: config.RECORDINGS_KEPT,
     ownerBytes: config.RECORDINGS_OWNER_BYTES,
     totalBytes: config.RECORDINGS_MAX_BYTES,
   };

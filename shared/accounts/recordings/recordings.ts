@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
+import { OwnedStore } from '../owned-store/owned-store.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { mapInPages } from '../redis/map-in-pages.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
@@ -14,16 +15,17 @@ import {
   type WholeRecording,
 } from './recording.ts';
 
-const commonScripts = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
-const keepRecording = new RedisScript(...commonScripts, new URL('lua/keep.lua', import.meta.url));
-const removeRecording = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
+export const recordingStore = new OwnedStore(new URL('lua/recordings.lua', import.meta.url));
+const keepRecording = new RedisScript(...recordingStore.scripts, new URL('lua/keep.lua', import.meta.url));
 
+/** Bytes that are counted for each recording in addition to the bytes of its content. */
+const recordBytes = 1_024;
 /** Maximum of list entries that one call of Redis returns. */
 const maxPerCall = 100;
 /** Maximum of recordings that are read to fill one page. */
 const maxReadPerPage = 2_000;
 
-/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its key was revoked. */
+/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its owner no longer exists. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
 
 export interface RecordingFilter {
@@ -47,7 +49,6 @@ export interface RecordingPlace {
 export class Recordings {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #base: string;
   readonly #bounds: RecordingBounds;
   readonly #keys: Pick<OwnerKeys, 'recordingSealer'>;
   readonly #report: ReportUnreadable;
@@ -60,7 +61,6 @@ export class Recordings {
   ) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#base = `${prefix}recordings:`;
     this.#bounds = dependencies.bounds;
     this.#keys = dependencies.keys;
     this.#report = dependencies.report ?? warnUnreadable;
@@ -76,27 +76,29 @@ export class Recordings {
    */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#keys.recordingSealer(owner);
-    const { id, key } = facts;
-    const party = toRecordingParty(facts);
-    const args = { prefix: this.#prefix, owner, id, party, key: key.id, ...this.#bounds };
     const texts = [
       sealer.seal(JSON.stringify(facts)),
       await sealer.sealBytes([request]),
       await sealer.sealBytes([answer]),
     ];
-    return (await keepRecording.run(this.#redis, { args, texts })) as KeepOutcome;
+    const bytes = texts.reduce((sum, text) => sum + text.length, recordBytes);
+    const entry = JSON.stringify({ bytes, party: toRecordingParty(facts) });
+    const args = { prefix: this.#prefix, owner, id: facts.id, ...this.#bounds };
+    const outcome = await keepRecording.run(this.#redis, { args, texts: [entry, ...texts] });
+    if (outcome === -1) return 'gone';
+    return outcome === 1 ? 'kept' : 'full';
   }
 
   /** Returns the recordings of requests with this id, newest first. Several owners may have one, because clients choose the ids. */
   async find(id: string): Promise<StoredRecording[]> {
-    const owners = await callRedis(this.#redis.smembers(`${this.#base}request:${id}`));
+    const owners = await callRedis(this.#redis.smembers(`${this.#prefix}recording-request:${id}`));
     const found = await this.#readMembers(owners.map((owner) => `${owner}/${id}`));
     return found.sort((a, b) => b.keptAt - a.keptAt);
   }
 
   /** Returns a recording with its content; undefined if the recording is gone, or was sealed with a secret that is not set. */
   async readContent({ owner, facts: { id } }: StoredRecording): Promise<WholeRecording | undefined> {
-    const name = `${this.#base}recording:${owner}/${id}`;
+    const name = `${this.#prefix}recording:${owner}:${id}`;
     const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
     const recording = this.#open(`${owner}/${id}`, at, facts);
     const sealer = this.#keys.recordingSealer(owner);
@@ -114,7 +116,7 @@ export class Recordings {
     limit: number,
     after?: RecordingPlace,
   ): Promise<{ recordings: StoredRecording[]; next: RecordingPlace | undefined }> {
-    const names = parties?.map((party) => `seen-by:${party}`) ?? ['all'];
+    const names = parties?.map((party) => `recording-seen-by:${party}`) ?? ['recording-all'];
     const recordings: StoredRecording[] = [];
     let place = after;
     for (let readCount = 0; readCount < maxReadPerPage; readCount += maxPerCall) {
@@ -132,8 +134,8 @@ export class Recordings {
   }
 
   /** Removes a recording. Returns false if the recording is gone already. */
-  async delete({ owner, facts: { id } }: StoredRecording): Promise<boolean> {
-    return (await removeRecording.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
+  delete({ owner, facts: { id } }: StoredRecording): Promise<boolean> {
+    return recordingStore.remove(this.#redis, this.#prefix, owner, id);
   }
 
   /** Returns the next members of several lists, merged, newest first. */
@@ -147,7 +149,16 @@ export class Recordings {
         const found: RecordingPlace[] = [];
         // The first members may have the same millisecond as `place`, and may be listed already.
         for (let offset = 0; ; offset += maxPerCall) {
-          const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, maxPerCall] as const;
+          const range = [
+            `${this.#prefix}${name}`,
+            from,
+            '-inf',
+            'BYSCORE',
+            'REV',
+            'LIMIT',
+            offset,
+            maxPerCall,
+          ] as const;
           const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
           for (let index = 0; index < reply.length; index += 2) {
             const memberPlace = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
@@ -167,7 +178,7 @@ export class Recordings {
 
   async #readMembers(members: readonly string[]): Promise<StoredRecording[]> {
     const found = await mapInPages(members, async (member) => {
-      const name = `${this.#base}recording:${member}`;
+      const name = `${this.#prefix}recording:${member.replace('/', ':')}`;
       const [at, facts] = await callRedis(this.#redis.hmget(name, 'at', 'facts'));
       return this.#open(member, at, facts) ?? [];
     });

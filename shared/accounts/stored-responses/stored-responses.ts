@@ -2,22 +2,23 @@ import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
+import { OwnedStore } from '../owned-store/owned-store.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import { OwnerQueue } from './owner-queue.ts';
 
-const commonScripts = [scriptStart, new URL('lua/stored.lua', import.meta.url)];
-const keepStored = new URL('lua/keep-stored.lua', import.meta.url);
-const keepResponse = new RedisScript(...commonScripts, keepStored, new URL('lua/keep.lua', import.meta.url));
-const readChain = new RedisScript(...commonScripts, new URL('lua/read-chain.lua', import.meta.url));
-const findItems = new RedisScript(...commonScripts, new URL('lua/find-items.lua', import.meta.url));
-const sweepExpired = new RedisScript(...commonScripts, new URL('lua/sweep.lua', import.meta.url));
-const removeResponse = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
+export const responseStore = new OwnedStore(new URL('lua/stored.lua', import.meta.url));
 
 /** The scripts that define `keepStored`. They are prepended to each script that stores a response together with something else. */
-export const keepStoredScripts: readonly URL[] = [...commonScripts, keepStored];
+export const keepStoredScripts = responseStore.scripts;
+
+const createScript = (name: string): RedisScript =>
+  new RedisScript(...keepStoredScripts, new URL(`lua/${name}.lua`, import.meta.url));
+const keepResponse = createScript('keep');
+const readChain = createScript('read-chain');
+const findItems = createScript('find-items');
 
 /** Maximum length of the chain of responses that one response continues. */
 const maxLinks = 1_000;
@@ -65,7 +66,7 @@ export interface StorableResponse {
   args: Readonly<Record<string, unknown>>;
   /** The sealed response. */
   content: string;
-  /** The record of the response, as JSON. */
+  /** The entry of the response, as JSON. */
   entry: string;
 }
 
@@ -195,16 +196,7 @@ export class StoredResponses {
    * @returns whether the owner had such a response
    */
   async delete(owner: string, id: string): Promise<boolean> {
-    if (!isId(id)) return false;
-    return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
-  }
-
-  /**
-   * Removes some of the records of expired responses.
-   * @returns how many records were removed; 0 if none is left
-   */
-  async sweep(): Promise<number> {
-    return Number(await sweepExpired.run(this.#redis, { args: { prefix: this.#prefix } }));
+    return isId(id) && responseStore.remove(this.#redis, this.#prefix, owner, id);
   }
 
   /** Reads responses whose content is returned only once memory is reserved for it. */

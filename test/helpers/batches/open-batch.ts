@@ -13,8 +13,7 @@ import { AnswerBudget } from '#services/batch-runner/answer-memory.ts';
 import { RequestBudget } from '#services/batch-runner/request-memory.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
-import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import { removeFilesOfOwner } from '#shared/accounts/files/remove-files-of-owner.ts';
+import { FileRecords, fileStore } from '#shared/accounts/files/file-records.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
@@ -160,7 +159,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     found,
     /** Lets a running batch fail. */
     fail: (batch = id) => work.move(batch, { from: 'running', to: 'failed', timed: 'failedAt' }),
-    removeOwner: () => removeFilesOfOwner(connection.redis, prefix, owner),
+    removeOwner: () => fileStore.removeOwner(connection.redis, prefix, owner),
     textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
     /** Returns the bytes that count for the owner. */
     counted: async () => (await files.use(owner)).bytes,

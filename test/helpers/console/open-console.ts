@@ -102,7 +102,7 @@ export async function openConsole({
   const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
   const secondFactors = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
   const recordings = new Recordings(connection.redis, prefix, {
-    bounds: { keepMs: 3_600_000, maxRecordings: 100, ownerBytes: 1024 ** 2, totalBytes: 1024 ** 2 },
+    bounds: { keepMs: 3_600_000, ownerCount: 100, ownerBytes: 1024 ** 2, totalBytes: 1024 ** 2 },
     keys: new OwnerKeys(secrets),
   });
   const shared = { accounts, announce, log, publicUrl };

@@ -10,7 +10,7 @@ local input = field('input')
 if input then
   return input
 end
-local file = recordOf(field('owner'), field('inputFile'))
+local file = owned.readEntry(field('owner'), field('inputFile'))
 if not file or (file.expiresAt and file.expiresAt <= now) then
   return false
 end

@@ -1,15 +1,12 @@
--- The functions that the scripts of this folder share. This file is prepended to each of them, after script-start.lua. All names begin with
--- one prefix. An owner is a person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
+-- The names of files, besides those of owned.lua, and the functions that their scripts share. The ids of files, and the names of objects,
+-- have no spaces.
 --
---   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
---   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
+--   <prefix>files-of:<owner>                the entries: see FileRecord
+--   <prefix>files-by-age:<owner>            the ids in the order in which the files were added
 --   <prefix>files-by-age:<owner>:<purpose>  sorted set: ids of the files with one purpose, in the same order
 --   <prefix>file-places:<owner>             see removed-places.lua: ids of removed files, and the numbers that they had
---   <prefix>files-refused:<owner>           string that expires: present if the owner no longer exists; no file is added for it
 --   <prefix>file-number                     string: the number of the newest file
---   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time of their expiry
---   <prefix>file-bytes                      sorted set: owners, by the bytes of their files and of their uploads
---   <prefix>file-total                      string: bytes of all files and uploads
+--   <prefix>file-bytes, file-total          include the bytes of uploads
 --   <prefix>file-joins                      string: bytes of the parts that are still to be joined into files, including uploads of parts;
 --                                           as many bytes are left free for the joined files
 --   <prefix>file-uploads                    hash: object of each upload to `<owner> <reserved bytes> <kind>`; the kind is `file`, or `part`
@@ -19,33 +16,15 @@
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
 --   <prefix>file-held                       hash: each held object without a file to `<owner> <bytes>`, for results of a batch followed by
 --                                           ` part`; the bytes count for the owner
+owned.one, owned.many = 'file', 'files'
 
--- Maximum of expired files whose records one call removes.
-local maxExpiredAtOnce = 100
-
-local function recordsOf(owner)
-  return prefix .. 'files-of:' .. owner
-end
-
+-- Returns the list of an owner's files by age: of all files, or of one purpose.
 local function byAge(owner, purpose)
-  return prefix .. 'files-by-age:' .. owner .. (purpose and ':' .. purpose or '')
+  return owned.nameOf('by-age', owner) .. (purpose and ':' .. purpose or '')
 end
 
 local function placesOf(owner)
   return prefix .. 'file-places:' .. owner
-end
-
-local function recordOf(owner, id)
-  local text = redis.call('HGET', recordsOf(owner), id)
-  return text and cjson.decode(text) or nil
-end
-
-local function bytesOf(owner)
-  return tonumber(redis.call('ZSCORE', prefix .. 'file-bytes', owner) or 0)
-end
-
-local function totalBytes()
-  return tonumber(redis.call('GET', prefix .. 'file-total') or 0)
 end
 
 -- Returns the bytes that are left free for joined files.
@@ -53,21 +32,13 @@ local function joinBytes()
   return tonumber(redis.call('GET', prefix .. 'file-joins') or 0)
 end
 
--- Adds bytes to the counts of an owner and of all owners; a number below 0 subtracts bytes.
-local function countBytes(owner, bytes)
-  redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
-  if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
-    redis.call('ZREM', prefix .. 'file-bytes', owner)
-  end
-end
-
 -- Adds bytes of an upload to the counts. A `join` does not count for its owner until it is a file, because its parts count until then.
 local function countKind(kind, owner, bytes)
   if kind == 'join' then
-    redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
+    redis.call('INCRBY', owned.nameOf('total'), whole(bytes))
     return
   end
-  countBytes(owner, bytes)
+  owned.countBytes(owner, bytes)
   if kind == 'part' then
     redis.call('INCRBY', prefix .. 'file-joins', whole(bytes))
   end
@@ -104,7 +75,7 @@ end
 
 -- Returns whether an upload may become a file, because it does not count as dead, and its owner exists.
 local function canBecomeFile(owner, object)
-  return redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 0 and uploadOf(object) ~= nil
+  return not owned.isRefused(owner) and uploadOf(object) ~= nil
 end
 
 -- Turns an upload into a file { object, id, purpose, bytes, expiresAt }. `text` is its record as JSON. The caller must have checked
@@ -112,14 +83,9 @@ end
 local function keep(owner, file, text)
   endUpload(file.object)
   redis.call('ZREM', prefix .. 'file-removals', file.object)
-  countBytes(owner, file.bytes)
   local number = redis.call('INCR', prefix .. 'file-number')
-  redis.call('HSET', recordsOf(owner), file.id, text)
-  redis.call('ZADD', byAge(owner), number, file.id)
   redis.call('ZADD', byAge(owner, file.purpose), number, file.id)
-  if file.expiresAt then
-    redis.call('ZADD', prefix .. 'file-expiries', whole(file.expiresAt), owner .. ' ' .. file.id)
-  end
+  owned.add(owner, file.id, text, file.bytes, number, file.expiresAt)
 end
 
 -- Lets a batch hold an object.
@@ -162,31 +128,12 @@ local function release(object)
   return true
 end
 
--- Removes the record of a file, and schedules the removal of its object. An object that a batch holds stays, and still counts for the
--- owner. Returns the record; nil for an unknown file.
-local function forget(owner, id)
-  redis.call('ZREM', prefix .. 'file-expiries', owner .. ' ' .. id)
-  redis.call('ZREM', byAge(owner), id)
-  local record = recordOf(owner, id)
-  if not record then
-    return nil
-  end
-  redis.call('HDEL', recordsOf(owner), id)
+-- Schedules the removal of the object of a removed file. An object that a batch holds stays, and still counts for the owner.
+function owned.forgetMore(owner, id, record)
   redis.call('ZREM', byAge(owner, record.purpose), id)
   if isHeld(record.object) then
     noteHeld(record.object, owner, record.bytes)
-  else
-    countBytes(owner, -record.bytes)
-    scheduleRemoval(record.object, now)
+    return true
   end
-  return record
-end
-
--- Removes the records of files that have expired.
-local function expire()
-  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'file-expiries', '-inf', whole(now), 'LIMIT', 0, maxExpiredAtOnce)
-  for _, member in ipairs(expired) do
-    local owner, id = string.match(member, '^(%S+) (.+)$')
-    forget(owner, id)
-  end
+  scheduleRemoval(record.object, now)
 end

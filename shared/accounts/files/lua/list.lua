@@ -9,7 +9,7 @@
 --   limit        maximum of files on the page
 -- `after` and `before` may be files that were removed lately, see removed-places.lua, which is also prepended to this script.
 -- Returns {1 if more files follow in the requested direction else 0, the records}; false if `after` or `before` is not a file of the owner.
-expire()
+owned.sweep()
 local name = byAge(args.owner, args.purpose)
 local rankCommand = args.newestFirst and 'ZREVRANK' or 'ZRANK'
 local rangeCommand = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
@@ -44,7 +44,7 @@ local hasMore = args.before and first > 0 or not args.before and redis.call('ZCA
 local reply = { hasMore and 1 or 0 }
 if last >= first then
   for _, id in ipairs(redis.call(rangeCommand, name, first, last)) do
-    table.insert(reply, redis.call('HGET', recordsOf(args.owner), id) or '')
+    table.insert(reply, redis.call('HGET', owned.nameOf('of', args.owner), id) or '')
   end
 end
 return reply

@@ -4,12 +4,12 @@
 --   owner
 --   id
 -- Returns the file's object, which may be removed; an empty text while a batch holds the object; false if the owner has no such file.
-expire()
+owned.sweep()
 local number = redis.call('ZSCORE', byAge(args.owner), args.id)
 if number then
   removedPlaces.note(placesOf(args.owner), args.id, number)
 end
-local record = forget(args.owner, args.id)
+local record = owned.forget(args.owner, args.id)
 if not record then
   return false
 end

@@ -16,8 +16,8 @@
 -- than half of what others leave; 'files' if the owner has too many files; 'total' if all owners together would have too many bytes;
 -- 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
 local owner, object = args.owner, args.object
-expire()
-if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then
+owned.sweep()
+if owned.isRefused(owner) then
   return 'gone'
 end
 local uploadOwner, reserved = uploadOf(object)
@@ -25,19 +25,19 @@ if args.begins == (uploadOwner ~= nil) then
   return 'lapsed'
 end
 if args.kind == 'file' then
-  if args.begins and redis.call('HLEN', recordsOf(owner)) >= args.ownerFiles then
+  if args.begins and redis.call('HLEN', owned.nameOf('of', owner)) >= args.ownerFiles then
     return 'files'
   end
-  if args.bytes > 0 and bytesOf(owner) + args.bytes > args.ownerBytes then
+  if args.bytes > 0 and owned.readBytes(owner) + args.bytes > args.ownerBytes then
     return 'owner'
   end
-  local left = args.filesBytes - joinBytes() - totalBytes() + bytesOf(owner)
-  if args.bytes > 0 and bytesOf(owner) + args.bytes > left / 2 then
+  local left = args.filesBytes - joinBytes() - owned.readTotal() + owned.readBytes(owner)
+  if args.bytes > 0 and owned.readBytes(owner) + args.bytes > left / 2 then
     return 'share'
   end
 end
 if args.bytes > 0 then
-  local needed = totalBytes() + args.bytes
+  local needed = owned.readTotal() + args.bytes
   if args.kind ~= 'join' then
     needed = needed + joinBytes()
   end

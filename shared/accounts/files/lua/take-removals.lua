@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON, besides prefix:
 --   maxObjects  maximum of objects
 --   againMs     milliseconds after which the objects may be returned again, if they are not removed by then
-expire()
+owned.sweep()
 local name = prefix .. 'file-removals'
 local objects = redis.call('ZRANGEBYSCORE', name, '-inf', whole(now), 'LIMIT', 0, args.maxObjects)
 for _, object in ipairs(objects) do

@@ -1,6 +1,7 @@
 -- Returns, for each of several items, the newest response that contains it.
 --
--- ARGV[1]  JSON, besides prefix and owner:
+-- ARGV[1]  JSON, besides prefix:
+--   owner
 --   items          ids of the items
 --   maxBytes       maximum bytes of the responses together
 --   reservedBytes  bytes for which the caller has reserved memory

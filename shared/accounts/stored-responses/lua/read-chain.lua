@@ -1,6 +1,7 @@
 -- Returns a response and the responses that it continues.
 --
--- ARGV[1]  JSON, besides prefix and owner:
+-- ARGV[1]  JSON, besides prefix:
+--   owner
 --   id
 --   maxLinks       maximum of responses
 --   maxBytes       maximum bytes of the responses together
@@ -9,7 +10,7 @@
 -- exceeded, or {'large', bytes} if the responses have more than `reservedBytes`.
 local ids, bytes, id = {}, 0, args.id
 while id do
-  local entry, length = readEntry(args.owner, id), readLength(args.owner, id)
+  local entry, length = owned.readEntry(args.owner, id), readLength(args.owner, id)
   if not entry or length == 0 then
     return { 'missing', id }
   end

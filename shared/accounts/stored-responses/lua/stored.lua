@@ -1,51 +1,28 @@
--- The functions that the scripts of this folder share. This file is prepended to each of them, after script-start.lua. All names begin with
--- one prefix. An owner is a person, a team or a key. The ids of owners have no spaces.
+-- The names of stored responses, besides those of owned.lua, and the functions that their scripts share.
 --
---   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
---   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it continues;
---                                         absent if it continues none), items (ids of its items)
---   <prefix>stored-items:<owner>          hash: id of an item to the ids of the newest responses that contain it, oldest first, separated
---                                         by spaces
---   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last extended
---   <prefix>stored-refused:<owner>        string that expires: present if the owner no longer exists, so that nothing is stored for it
---   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
---   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored for them
---   <prefix>stored-total                  string: bytes that are stored for all owners
---
--- ARGV[1]  JSON, besides prefix:
---   owner
-
--- Maximum of responses that one sweep removes.
-local maxSweptAtOnce = 100
-
-local function nameOf(kind, owner, id)
-  return prefix .. 'stored-' .. kind .. ':' .. owner .. (id and ':' .. id or '')
-end
-
--- Returns the record of a response, without its content; nil for an unknown response.
-local function readEntry(owner, id)
-  local text = redis.call('HGET', nameOf('of', owner), id)
-  return text and cjson.decode(text) or nil
-end
-
--- Returns the sealed content of a response; nil if the response is unknown or has expired.
-local function readContent(owner, id)
-  return redis.call('GET', nameOf('response', owner, id)) or nil
-end
-
--- Returns the bytes of the sealed content of a response; 0 if the response is unknown or has expired.
-local function readLength(owner, id)
-  return redis.call('STRLEN', nameOf('response', owner, id))
-end
+--   <prefix>stored-of:<owner>     the entries: bytes, previous (the id of the response that it continues; absent if it continues none),
+--                                 items (ids of its items)
+--   <prefix>stored-items:<owner>  hash: id of an item to the ids of the newest responses that contain it, oldest first, separated by spaces
+owned.one, owned.many, owned.content = 'stored', 'stored', 'stored-response'
 
 -- Maximum of responses that are stored as the holders of an item: the newest responses that contain it. Once these responses are removed,
 -- the item is unknown, even if an older response contains it.
 local maxHolders = 16
 
+-- Returns the sealed content of a response; nil if the response is unknown or has expired.
+local function readContent(owner, id)
+  return redis.call('GET', owned.contentOf(owner, id)) or nil
+end
+
+-- Returns the bytes of the sealed content of a response; 0 if the response is unknown or has expired.
+local function readLength(owner, id)
+  return redis.call('STRLEN', owned.contentOf(owner, id))
+end
+
 -- Returns the ids of the stored holders of an item, oldest first.
 local function readHolders(owner, item)
   local holders = {}
-  for id in string.gmatch(redis.call('HGET', nameOf('items', owner), item) or '', '%S+') do
+  for id in string.gmatch(redis.call('HGET', owned.nameOf('items', owner), item) or '', '%S+') do
     table.insert(holders, id)
   end
   return holders
@@ -66,37 +43,57 @@ local function setHolder(owner, item, id, isHolder)
     table.remove(holders, 1)
   end
   if #holders == 0 then
-    redis.call('HDEL', nameOf('items', owner), item)
+    redis.call('HDEL', owned.nameOf('items', owner), item)
   else
-    redis.call('HSET', nameOf('items', owner), item, table.concat(holders, ' '))
+    redis.call('HSET', owned.nameOf('items', owner), item, table.concat(holders, ' '))
   end
 end
 
--- Removes a response and everything that is stored about it.
-local function forget(owner, id)
-  redis.call('DEL', nameOf('response', owner, id))
-  redis.call('ZREM', nameOf('by-age', owner), id)
-  redis.call('ZREM', prefix .. 'stored-expiries', owner .. ' ' .. id)
-  local entry = readEntry(owner, id)
-  if not entry then
-    return
-  end
-  redis.call('HDEL', nameOf('of', owner), id)
+function owned.forgetMore(owner, id, entry)
   for _, item in ipairs(entry.items) do
     setHolder(owner, item, id, false)
   end
-  redis.call('DECRBY', prefix .. 'stored-total', whole(entry.bytes))
-  if tonumber(redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(-entry.bytes), owner)) <= 0 then
-    redis.call('ZREM', prefix .. 'stored-bytes', owner)
-  end
 end
 
--- Removes records of responses that have expired. Redis has removed their content already. Returns how many records were removed.
-local function sweep()
-  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'stored-expiries', '-inf', whole(now), 'LIMIT', 0, maxSweptAtOnce)
-  for _, member in ipairs(expired) do
-    local owner, id = string.match(member, '^(%S+) (.+)$')
-    forget(owner, id)
+-- Stores a response. The responses that it continues are kept as long as the new one. Times of expiry are rounded up to a multiple of
+-- `keepMs` / 24. So of the many responses that continue a long history, only a few visit all of it.
+--
+--   options  those of `owned.makeRoom` and:
+--     previous  id of the response that the new response continues; absent if it continues none
+--     maxLinks  maximum length of the chain of responses that the new response continues
+--     keepMs    milliseconds for which the response is kept
+--   content  the sealed response
+--   text     its entry, as JSON
+-- Returns 1, 0 if the response has more bytes than may be stored, or -1 if its owner no longer exists.
+local function keepStored(options, content, text)
+  local owner, id, entry = options.owner, options.id, cjson.decode(text)
+  local outcome = owned.admit(options, entry.bytes)
+  if outcome ~= 1 then
+    return outcome
   end
-  return #expired
+  local step = math.max(1, math.floor(options.keepMs / 24))
+  local expiry = (math.floor((now + options.keepMs) / step) + 1) * step
+
+  -- Returns whether a response already expires late enough. The responses that it continues then expire late enough, too.
+  local function isKeptLongEnough(responseId)
+    return tonumber(redis.call('ZSCORE', owned.nameOf('expiries'), owner .. ' ' .. responseId) or 0) >= expiry
+  end
+
+  local previous = options.previous
+  for _ = 1, options.maxLinks do
+    local previousEntry = previous and not isKeptLongEnough(previous) and owned.readEntry(owner, previous)
+    if not previousEntry then
+      break
+    end
+    redis.call('ZADD', owned.nameOf('by-age', owner), whole(now), previous)
+    owned.setExpiry(owner, previous, expiry)
+    previous = previousEntry.previous
+  end
+  owned.makeRoom(options, entry.bytes)
+  redis.call('SET', owned.contentOf(owner, id), content)
+  for _, item in ipairs(entry.items) do
+    setHolder(owner, item, id, true)
+  end
+  owned.add(owner, id, text, entry.bytes, now, expiry)
+  return 1
 end

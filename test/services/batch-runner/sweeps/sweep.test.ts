@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { recordingStore, Recordings } from '#shared/accounts/recordings/recordings.ts';
+import { responseStore, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { sweep, type SweptKind } from '#services/batch-runner/sweeps/sweep.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -17,13 +18,17 @@ async function open({ storedMs = hourMs } = {}) {
   const report = (): void => undefined;
   const bounds = { keepMs: storedMs, ownerBytes: 1e6, totalBytes: 1e6, historyBytes: 1e6 };
   const stored = new StoredResponses(redis, prefix, { bounds, keys, report });
+  const recordings = new Recordings(redis, prefix, { bounds: { ...bounds, ownerCount: 1_000 }, keys, report });
   const batches = new Batches(redis, prefix, { bounds: { maxOpen: 1, keepMs: hourMs }, report });
   const work = new BatchWork(redis, prefix, { report });
   const deleted: string[] = [];
   const swept = new Map<SweptKind, number>();
   const run = () =>
     sweep({
-      storedResponses: stored,
+      stores: {
+        stored_response: () => responseStore.sweep(redis, prefix),
+        recording: () => recordingStore.sweep(redis, prefix),
+      },
       deliveries,
       batches: work,
       files: { removeReleased: async (names) => void deleted.push(...names) },
@@ -35,7 +40,7 @@ async function open({ storedMs = hourMs } = {}) {
     await redis.hset(`${prefix}webhook-delivery:${id}`, 'state', 'dead');
     await redis.zadd(`${prefix}webhook-dead:${endpoint}`, Date.now() - ms, id);
   };
-  return { ...webhooks, redis, stored, batches, work, deleted, swept, run, takeBack };
+  return { ...webhooks, redis, stored, recordings, batches, work, deleted, swept, run, takeBack };
 }
 
 it('the sweep removes all stored responses that have expired, even if no new ones are stored', async () => {
@@ -48,6 +53,20 @@ it('the sweep removes all stored responses that have expired, even if no new one
   expect(swept.get('stored_response')).toBeGreaterThan(0);
   expect(await readAllValues(redis, prefix)).not.toContain('resp_');
   expect(await redis.get(`${prefix}stored-total`)).toBe('0');
+});
+
+it('the sweep removes all recordings that have expired, even if no new ones are stored', async () => {
+  const { recordings, redis, prefix, run, swept } = await open({ storedMs: 24 });
+  const facts = { at: 1, endedAt: 2, endpoint: 'POST /', format: 'chat', key: { id: 'k1', name: 'laptop' } };
+  const whole = { end: 'whole', requestBytes: 1, answerBytes: 1, isRequestCut: false, isAnswerCut: false } as const;
+  const none = new Uint8Array();
+  const ids = Array.from({ length: 130 }, (_, at) => `r${at}`);
+  await Promise.all(ids.map((id) => recordings.store('ada', { id, ...facts, ...whole }, none, none)));
+  await sleep(60);
+  await run();
+  expect(swept.get('recording')).toBeGreaterThan(0);
+  expect(await redis.keys(`${prefix}recording*`)).toEqual([`${prefix}recording-total`]);
+  expect(await redis.get(`${prefix}recording-total`)).toBe('0');
 });
 
 it('the sweep removes deliveries from the lists after their time, and leaves the others', async () => {

@@ -80,7 +80,7 @@ describe.concurrent('the span of a recorded request', () => {
     expect({ outcomes, asked }).toEqual({ outcomes: [traced], asked: messages });
   });
 
-  it('has no messages unless the store confirms that the key still exists', async ({ expect }) => {
+  it('has no messages unless the store confirms that the owner still exists', async ({ expect }) => {
     const { outcomes, asked } = await recordedIn(
       () => Promise.reject(createStoreUnavailableError('away')),
       'a'.repeat(32),

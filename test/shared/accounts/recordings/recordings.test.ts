@@ -1,23 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
-import { Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
-import { removeRecordingsOfOwner } from '#shared/accounts/recordings/remove-recordings-of-owner.ts';
+import { recordingStore, Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { made } from '../../../helpers/accounts/made.ts';
+import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { until } from '../../../helpers/until.ts';
 
-const bounds = { keepMs: 60_000, maxRecordings: 100, ownerBytes: 1_000_000, totalBytes: 2_000_000 };
+const bounds = { keepMs: 60_000, ownerCount: 100, ownerBytes: 1_000_000, totalBytes: 2_000_000 };
 const secrets = [randomBytes(32)];
 
 const open = useKeyStore();
 let recordings: Recordings;
-beforeEach(async () => {
+beforeEach(() => {
   recordings = make();
-  await open.redis.hset(`${open.prefix}key:k1`, 'name', 'laptop');
 });
 
 function make(changed: Partial<typeof bounds> = {}, of = secrets): Recordings {
@@ -57,8 +56,8 @@ describe('a recording', () => {
     expect([await recordings.delete(found), await recordings.delete(found)]).toEqual([true, false]);
     expect(await recordings.find('r1')).toEqual([]);
     // Nothing of it is left but the sum of all, which is 0.
-    expect(await open.redis.keys(`${open.prefix}recordings:*`)).toEqual([`${open.prefix}recordings:total`]);
-    expect(await open.redis.get(`${open.prefix}recordings:total`)).toBe('0');
+    expect(await open.redis.keys(`${open.prefix}recording*`)).toEqual([`${open.prefix}recording-total`]);
+    expect(await open.redis.get(`${open.prefix}recording-total`)).toBe('0');
   });
 
   it('stands sealed in Redis, with its facts', async () => {
@@ -75,15 +74,14 @@ describe('a recording', () => {
     expect([await other.find('r1'), await listed(other)]).toEqual([[], []]);
   });
 
-  it('expires, and every key in Redis with it', async () => {
+  it('expires, and nothing of it is left after the next sweep', async () => {
     const { redis, prefix } = open;
-    await keep('r1');
-    const names = await redis.keys(`${prefix}recordings:*`);
-    expect(names.length).toBeGreaterThan(8);
-    for (const name of names) {
-      const ttl = await redis.pttl(name);
-      expect(ttl > 0 && ttl <= bounds.keepMs + 1_000, `${name}: ${ttl}`).toBe(true);
-    }
+    await keep('r1', { from: make({ keepMs: 50 }) });
+    await until(async () => (await recordings.find('r1')).length === 0);
+    expect(await listed()).toEqual([]);
+    expect(await recordingStore.sweep(redis, prefix)).toBe(1);
+    expect(await redis.keys(`${prefix}recording*`)).toEqual([`${prefix}recording-total`]);
+    expect(await redis.get(`${prefix}recording-total`)).toBe('0');
   });
 
   it('that has expired counts no more, while others are kept', async () => {
@@ -91,9 +89,9 @@ describe('a recording', () => {
     await until(async () => (await recordings.find('r1')).length === 0);
     await keep('r2');
     const { redis } = open;
-    const name = `${open.prefix}recordings`;
-    expect([await redis.zcard(`${name}:all`), await redis.zcard(`${name}:expiries`)]).toEqual([1, 1]);
-    expect(await redis.zscore(`${name}:bytes`, 'ada')).toBe(await redis.get(`${name}:total`));
+    const name = `${open.prefix}recording`;
+    expect([await redis.zcard(`${name}-all`), await redis.zcard(`${name}-expiries`)]).toEqual([1, 1]);
+    expect(await redis.zscore(`${name}-bytes`, 'ada')).toBe(await redis.get(`${name}-total`));
   });
 
   it('of a request whose id comes again takes the place of the first, unless it is of another owner', async () => {
@@ -105,21 +103,20 @@ describe('a recording', () => {
     await keep('r1', ofBlue);
     const owners = async () => (await recordings.find('r1')).map(({ owner }) => owner).toSorted();
     expect(await owners()).toEqual(['ada', 'blue']);
-    await removeRecordingsOfOwner(open.redis, open.prefix, 'ada');
+    await recordingStore.removeOwner(open.redis, open.prefix, 'ada');
     expect(await owners()).toEqual(['blue']);
   });
 
-  it('of a revoked key is not kept: its owner may be gone', async () => {
-    await open.redis.hset(`${open.prefix}key:k1`, 'revokedAt', '1');
-    expect(await keep('r1')).toBe('gone');
-    await open.redis.del(`${open.prefix}key:k1`);
-    expect(await keep('r1')).toBe('gone');
+  it('of a removed owner is not kept', async () => {
+    const { key, team, end } = await makeOwners(open.accounts);
+    await end();
+    for (const storedAs of [key.id, team.id]) expect(await keep('r1', { storedAs })).toBe('gone');
     expect(await listed()).toEqual([]);
   });
 });
 
 it.each([
-  ['in number for each owner: the oldest goes', { maxRecordings: 2 }],
+  ['in number for each owner: the oldest goes', { ownerCount: 2 }],
   ['in bytes for each owner: the oldest go', { ownerBytes: 10_000 }],
   ['in bytes of all: the oldest of whoever has most goes', { totalBytes: 12_000 }],
 ])('recordings are bounded %s, those of others stay', async (_, changed) => {
@@ -147,7 +144,6 @@ it('a list of recordings goes on where the previous page has ended, over several
 });
 
 it('a list of recordings contains the recordings of the requested parties, key and session', async () => {
-  await open.redis.hset(`${open.prefix}key:k2`, 'name', 'other');
   await keep('r1');
   await keep('r2', { facts: { key: { id: 'k2', name: 'other' } } });
   await keep('r3', { facts: { session: 's1' } });

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { removeStoredResponsesOfOwner } from '#shared/accounts/stored-responses/remove-stored-responses-of-owner.ts';
 import {
+  responseStore,
   StoredResponses,
   type StoredResponse,
   type StoredResponsesBounds,
@@ -122,7 +122,7 @@ it('a deleted owner loses its stored responses, those of answers that still run 
 it('a deleted owner loses many responses in steps, between which Redis answers others', async () => {
   const store = openStore({ ownerBytes: 20_000_000, totalBytes: 20_000_000 });
   for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.store('ada', { ...many(9_000), id });
-  const removed = removeStoredResponsesOfOwner(open.redis, open.prefix, 'ada');
+  const removed = responseStore.removeOwner(open.redis, open.prefix, 'ada');
   const { redis } = await openKeyStore();
   expect(await redis.ping()).toBe('PONG');
   await removed;

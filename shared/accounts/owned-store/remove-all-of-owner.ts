@@ -1,0 +1,49 @@
+import type { Redis } from 'ioredis';
+import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
+import { removeBackgroundResponsesOfOwner } from '../background-responses/remove-background-responses-of-owner.ts';
+import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
+import { fileStore } from '../files/file-records.ts';
+import { removeIdempotencyKeysOfOwner } from '../idempotent-answers/remove-idempotency-keys-of-owner.ts';
+import { recordingStore } from '../recordings/recordings.ts';
+import { responseStore } from '../stored-responses/stored-responses.ts';
+import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
+
+/** An owner: a person, a team, or a key that stores content in place of an owner. */
+export interface RemovedOwner {
+  kind: 'user' | 'team' | 'key';
+  id: string;
+}
+
+type RemoveOfOwner = (redis: Redis, prefix: string, owner: RemovedOwner) => Promise<void>;
+
+/**
+ * How each kind of stored thing of an owner is removed, by its folder, in the order of the removal. A test requires an entry for each folder
+ * of accounts that keeps something of owners.
+ */
+export const removals: Readonly<Record<string, RemoveOfOwner>> = {
+  // Batches are cancelled, and removed when they expire.
+  batches: (redis, prefix, { id }) => cancelBatchesOfOwner(redis, prefix, id),
+  'stored-responses': (redis, prefix, { id }) => responseStore.removeOwner(redis, prefix, id),
+  // The content of the files is removed within minutes.
+  files: (redis, prefix, { id }) => fileStore.removeOwner(redis, prefix, id),
+  'background-responses': (redis, prefix, { id }) => removeBackgroundResponsesOfOwner(redis, prefix, id),
+  'idempotent-answers': (redis, prefix, { id }) => removeIdempotencyKeysOfOwner(redis, prefix, id),
+  recordings: (redis, prefix, { id }) => recordingStore.removeOwner(redis, prefix, id),
+  // A key has no webhooks.
+  webhooks: async (redis, prefix, { kind, id }) => {
+    if (kind !== 'key') await removeWebhooksOfOwner(redis, prefix, `${kind}:${id}`);
+  },
+  // The sessions of a revoked key are part of the usage that administrators see.
+  'agent-sessions': async (redis, prefix, { kind, id }) => {
+    if (kind !== 'key') await removeAgentSessionsOfOwner(redis, prefix, `${kind}:${id}`);
+  },
+};
+
+/**
+ * Cancels the batches of an owner that no longer exists, and removes everything that is stored for the owner. The call can be repeated after
+ * a crash.
+ * @throws RouterError `store_unavailable`
+ */
+export async function removeAllOfOwner(redis: Redis, prefix: string, owner: RemovedOwner): Promise<void> {
+  for (const remove of Object.values(removals)) await remove(redis, prefix, owner);
+}
