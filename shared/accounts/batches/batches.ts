@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript, removedPlacesScript, scriptStart } from '../redis/redis-script.ts';
+import { RedisScript, pagesScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
@@ -9,8 +9,9 @@ import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './
 const commonScripts = [scriptStart, new URL('lua/batches.lua', import.meta.url)];
 const create = new RedisScript(...commonScripts, new URL('lua/create.lua', import.meta.url));
 const cancel = new RedisScript(...commonScripts, new URL('lua/cancel.lua', import.meta.url));
-const list = new RedisScript(removedPlacesScript, new URL('lua/list.lua', import.meta.url));
-const remove = new RedisScript(removedPlacesScript, ...commonScripts, new URL('lua/remove.lua', import.meta.url));
+const list = new RedisScript(pagesScript, new URL('lua/list.lua', import.meta.url));
+const cancelOwner = new RedisScript(scriptStart, new URL('lua/cancel-owner.lua', import.meta.url));
+const remove = new RedisScript(pagesScript, ...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
 /** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
@@ -101,7 +102,9 @@ export class Batches {
    * @returns undefined if `after` or `before` is no batch of the owner and API
    */
   async list(owner: string, api: string, page: PageRequest): Promise<BatchPage | undefined> {
-    const reply = await list.run(this.#redis, { args: { prefix: this.#prefix, owner, api, ...page } });
+    const reply = await list.run(this.#redis, {
+      args: { prefix: this.#prefix, owner, api, newestFirst: true, ...page },
+    });
     if (!Array.isArray(reply)) return undefined;
     const [more, ...ids] = reply.map(String);
     const records = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
@@ -165,6 +168,17 @@ export class Batches {
   async delete(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
+}
+
+/**
+ * Cancels all batches of an owner that no longer exists: a deleted team, or a revoked key. Lines without a result are not run any more.
+ * One call is enough, because the number of an owner's unfinished batches is bounded.
+ * @param prefix start of all names in Redis
+ * @param key if defined, only the batches that were created with this key are cancelled
+ * @throws RouterError `store_unavailable`
+ */
+export async function cancelBatchesOfOwner(redis: Redis, prefix: string, owner: string, key?: string): Promise<void> {
+  await cancelOwner.run(redis, { args: { prefix, owner, key } });
 }
 
 function createTooManyBatchesError({ maxOpen }: BatchesBounds): RouterError {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { OwnedStore } from '../owned-store/owned-store.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
+import { RedisScript, pagesScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
 
@@ -17,8 +17,8 @@ const createScript = (name: string, ...preludes: URL[]): RedisScript =>
 const reserveRoom = createScript('reserve');
 const keepFile = createScript('keep');
 const abandonUpload = createScript('abandon');
-const removeFile = createScript('remove', removedPlacesScript);
-const listFiles = createScript('list', removedPlacesScript);
+const removeFile = createScript('remove', pagesScript);
+const listFiles = createScript('list', pagesScript);
 const takeRemovals = createScript('take-removals');
 
 /** Maximum of files of one owner, however small they are. */

@@ -6,7 +6,7 @@ import { mapInPages } from '../redis/map-in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
+import { cancelBatchesOfOwner } from '../batches/batches.ts';
 import { removeAllOfOwner } from '../owned-store/remove-all-of-owner.ts';
 import {
   StoredRecords,

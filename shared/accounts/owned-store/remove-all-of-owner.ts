@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
 import { removeBackgroundResponsesOfOwner } from '../background-responses/remove-background-responses-of-owner.ts';
-import { cancelBatchesOfOwner } from '../batches/cancel-batches-of-owner.ts';
+import { cancelBatchesOfOwner } from '../batches/batches.ts';
 import { fileStore } from '../files/file-records.ts';
 import { removeIdempotencyKeysOfOwner } from '../idempotent-answers/remove-idempotency-keys-of-owner.ts';
 import { recordingStore } from '../recordings/recordings.ts';

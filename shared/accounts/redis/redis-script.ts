@@ -5,7 +5,7 @@ import { createStoreUnavailableError } from './call-redis.ts';
 
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 export const eachAfterScript = new URL('lua/each-after.lua', import.meta.url);
-export const removedPlacesScript = new URL('lua/removed-places.lua', import.meta.url);
+export const pagesScript = new URL('lua/pages.lua', import.meta.url);
 
 export interface ScriptInput {
   keys?: readonly string[];

@@ -3,7 +3,7 @@
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
---   <prefix>batch-places:<api>:<owner>   see removed-places.lua: ids of removed batches, and when they were created
+--   <prefix>batch-places:<api>:<owner>   see pages.lua: ids of removed batches, and when they were created
 --   <prefix>batches-open                 sorted set: ids of all unfinished batches, by the time at which they expire
 --   <prefix>batches-open-of:<owner>      sorted set: ids of an owner's unfinished batches, by the same time
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: the position of its lines in the input

@@ -1,5 +1,5 @@
 -- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, so that the job that ends it, or the sweep,
--- releases them. `removed-places.lua` is prepended to this script.
+-- releases them. `pages.lua` is prepended to this script.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if the batch is unfinished or unknown.
@@ -10,7 +10,7 @@ end
 local ofOwner = field('api') .. ':' .. field('owner')
 local createdAt = redis.call('ZSCORE', prefix .. 'batches-of:' .. ofOwner, args.id)
 if createdAt then
-  removedPlaces.note(prefix .. 'batch-places:' .. ofOwner, args.id, createdAt)
+  pages.noteRemoved(prefix .. 'batch-places:' .. ofOwner, args.id, createdAt)
 end
 redis.call('ZREM', prefix .. 'batches-of:' .. ofOwner, args.id)
 redis.call('ZREM', prefix .. 'batches-open-of:' .. field('owner'), args.id)

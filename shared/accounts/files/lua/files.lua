@@ -4,7 +4,7 @@
 --   <prefix>files-of:<owner>                the entries: see FileRecord
 --   <prefix>files-by-age:<owner>            the ids in the order in which the files were added
 --   <prefix>files-by-age:<owner>:<purpose>  sorted set: ids of the files with one purpose, in the same order
---   <prefix>file-places:<owner>             see removed-places.lua: ids of removed files, and the numbers that they had
+--   <prefix>file-places:<owner>             see pages.lua: ids of removed files, and the numbers that they had
 --   <prefix>file-number                     string: the number of the newest file
 --   <prefix>file-bytes, file-total          include the bytes of uploads
 --   <prefix>file-joins                      string: bytes of the parts that are still to be joined into files, including uploads of parts;

@@ -1,4 +1,4 @@
--- Removes the record of a file. Its place in the lists stays known for a while, see removed-places.lua, which is prepended to this script.
+-- Removes the record of a file. Its place in the lists stays known for a while, see pages.lua, which is prepended to this script.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
@@ -7,7 +7,7 @@
 owned.sweep()
 local number = redis.call('ZSCORE', byAge(args.owner), args.id)
 if number then
-  removedPlaces.note(placesOf(args.owner), args.id, number)
+  pages.noteRemoved(placesOf(args.owner), args.id, number)
 end
 local record = owned.forget(args.owner, args.id)
 if not record then
