@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { maySee, usageRecordSchema, type UsageRecord, type UsageViewer } from '../ledger/usage-record.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
+import { readNewest, type TimedPlace } from '../redis/read-newest.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { createStoredSchema } from '../redis/stored-value.ts';
 import {
@@ -25,12 +26,6 @@ import {
 const entrySchema = createStoredSchema(usageRecordSchema);
 
 const sessionsPerCall = 50;
-
-/** A position in the list of sessions: the time of the last turn, in ms since 1970, and the session's id. */
-export interface SessionPlace {
-  at: number;
-  id: string;
-}
 
 export interface OwnerSums {
   owner: SessionOwner;
@@ -68,22 +63,14 @@ export class AgentSessionReader {
     viewer: UsageViewer,
     owner: SessionOwner | undefined,
     limit: number,
-    after?: SessionPlace,
-  ): Promise<{ sessions: AgentSession[]; next: SessionPlace | undefined }> {
+    after?: TimedPlace,
+  ): Promise<{ sessions: AgentSession[]; next: TimedPlace | undefined }> {
     const { all, ofOwner } = this.#names;
-    const places =
-      owner === undefined && viewer.isAdmin
-        ? await this.#listPlaces(all, limit, after, (member) => member.slice(member.lastIndexOf('/') + 1))
-        : (
-            await Promise.all(
-              findVisibleOwners(viewer, owner).map((visibleOwner) =>
-                this.#listPlaces(ofOwner(visibleOwner), limit, after, (member) => member),
-              ),
-            )
-          ).flat();
-    const page = places.sort(comparePlaces).slice(0, limit);
-    const sessions = await this.#readSessions(page.map(({ id }) => id));
-    return { sessions, next: places.length < limit ? undefined : page.at(-1) };
+    const names = owner === undefined && viewer.isAdmin ? [all] : findVisibleOwners(viewer, owner).map(ofOwner);
+    const page = await readNewest(this.#redis, names, limit, after, Date.now() - this.#keptMs);
+    // The members of the list of all sessions also have the owner.
+    const ids = page.map(({ member }) => member.slice(member.lastIndexOf('/') + 1));
+    return { sessions: await this.#readSessions(ids), next: page.length < limit ? undefined : page.at(-1) };
   }
 
   /** Returns a session; undefined if it does not exist or the viewer may not see it. */
@@ -145,32 +132,6 @@ export class AgentSessionReader {
     }));
   }
 
-  async #listPlaces(
-    name: string,
-    limit: number,
-    after: SessionPlace | undefined,
-    parseId: (member: string) => string,
-  ): Promise<SessionPlace[]> {
-    const oldest = Date.now() - this.#keptMs;
-    // A page after the first begins at the millisecond of the previous page's last session, and reads all sessions of this millisecond again.
-    const sameTimeCount = after === undefined ? 0 : await callRedis(this.#redis.zcount(name, after.at, after.at));
-    const reply = await callRedis(
-      this.#redis.zrevrangebyscore(
-        name,
-        after === undefined ? '+inf' : after.at,
-        oldest,
-        'WITHSCORES',
-        'LIMIT',
-        0,
-        limit + sameTimeCount,
-      ),
-    );
-    const places: SessionPlace[] = [];
-    for (let index = 0; index + 1 < reply.length; index += 2)
-      places.push({ id: parseId(reply[index] ?? ''), at: Number(reply[index + 1]) });
-    return after === undefined ? places : places.filter((place) => comparePlaces(place, after) > 0);
-  }
-
   async #readSessions(ids: readonly string[]): Promise<AgentSession[]> {
     const sessions: AgentSession[] = [];
     for (let from = 0; from < ids.length; from += sessionsPerCall) {
@@ -195,11 +156,6 @@ function findVisibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined)
   if (owner !== undefined) return maySee(viewer, parseSessionOwner(owner)) ? [owner] : [];
   const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
-}
-
-/** Orders the place with the latest turn first. */
-function comparePlaces(a: SessionPlace, b: SessionPlace): number {
-  return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
 /** Returns whether the first of two ids of stream entries, `<ms>-<count>`, is older than the second. */

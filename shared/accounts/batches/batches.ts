@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis } from '../redis/call-redis.ts';
+import { readNewest } from '../redis/read-newest.ts';
 import { RedisScript, pagesScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
@@ -121,32 +122,11 @@ export class Batches {
     apis: readonly string[],
     { limit, after }: { limit: number; after?: Pick<BatchRecord, 'id' | 'createdAt'> | undefined },
   ): Promise<BatchPage> {
-    const pages = await Promise.all(
-      apis.map((api) => this.#listIdsAfter(`${this.#prefix}batches-of:${api}:${owner}`, limit, after)),
-    );
-    const ids = pages.flat().toSorted(([a, aAt], [b, bAt]) => bAt - aAt || (a < b ? 1 : -1));
-    const batches = await this.#records.findAll(ids.slice(0, limit).map(([id]) => id));
-    return { batches: batches.map(dropOldPause), hasMore: ids.length > limit };
-  }
-
-  /**
-   * Returns ids and creation times of the batches that follow `after`, or of the newest batches if `after` is undefined, newest first.
-   * Returns more than `limit` if there are more.
-   */
-  async #listIdsAfter(
-    name: string,
-    limit: number,
-    after: Pick<BatchRecord, 'id' | 'createdAt'> | undefined,
-  ): Promise<[id: string, createdAt: number][]> {
-    const to = after?.createdAt ?? '+inf';
-    // Batches that were created in the same millisecond may come before `after`.
-    const sameTimeCount = after ? await callRedis(this.#redis.zcount(name, to, to)) : 0;
-    const reply = await callRedis(
-      this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + sameTimeCount),
-    );
-    const ids: [string, number][] = [];
-    for (let index = 0; index < reply.length; index += 2) ids.push([reply[index] ?? '', Number(reply[index + 1])]);
-    return after ? ids.filter(([id, createdAt]) => createdAt < after.createdAt || id < after.id) : ids;
+    const names = apis.map((api) => `${this.#prefix}batches-of:${api}:${owner}`);
+    const place = after && { at: after.createdAt, member: after.id };
+    const found = await readNewest(this.#redis, names, limit + 1, place);
+    const batches = await this.#records.findAll(found.slice(0, limit).map(({ member }) => member));
+    return { batches: batches.map(dropOldPause), hasMore: found.length > limit };
   }
 
   countAllOpen(): Promise<number> {

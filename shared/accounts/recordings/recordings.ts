@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { OwnedStore } from '../owned-store/owned-store.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { mapInPages } from '../redis/map-in-pages.ts';
+import { readNewest, type TimedPlace } from '../redis/read-newest.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -33,13 +34,6 @@ export interface RecordingFilter {
   parties: readonly RecordingParty[] | undefined;
   key?: string | undefined;
   session?: string | undefined;
-}
-
-/** A position in a list of recordings, newest first. With equal times, the larger `member` comes first. */
-export interface RecordingPlace {
-  keptAt: number;
-  /** `<owner>/<id>`. */
-  member: string;
 }
 
 /**
@@ -114,21 +108,23 @@ export class Recordings {
   async list(
     { parties, key, session }: RecordingFilter,
     limit: number,
-    after?: RecordingPlace,
-  ): Promise<{ recordings: StoredRecording[]; next: RecordingPlace | undefined }> {
-    const names = parties?.map((party) => `recording-seen-by:${party}`) ?? ['recording-all'];
+    after?: TimedPlace,
+  ): Promise<{ recordings: StoredRecording[]; next: TimedPlace | undefined }> {
+    const names = (parties?.map((party) => `seen-by:${party}`) ?? ['all']).map(
+      (name) => `${this.#prefix}recording-${name}`,
+    );
     const recordings: StoredRecording[] = [];
     let place = after;
     for (let readCount = 0; readCount < maxReadPerPage; readCount += maxPerCall) {
-      const { members, isEnd } = await this.#listMembersAfter(names, place);
-      for (const recording of await this.#readMembers(members.map(({ member }) => member))) {
+      const found = await readNewest(this.#redis, names, maxPerCall, place);
+      for (const recording of await this.#readMembers(found.map(({ member }) => member))) {
         if (key !== undefined && recording.facts.key.id !== key) continue;
         if (session !== undefined && recording.facts.session !== session) continue;
         recordings.push(recording);
         if (recordings.length === limit) return { recordings, next: toPlace(recording) };
       }
-      place = members.at(-1) ?? place;
-      if (isEnd) return { recordings, next: undefined };
+      place = found.at(-1);
+      if (found.length < maxPerCall) return { recordings, next: undefined };
     }
     return { recordings, next: place };
   }
@@ -136,44 +132,6 @@ export class Recordings {
   /** Removes a recording. Returns false if the recording is gone already. */
   delete({ owner, facts: { id } }: StoredRecording): Promise<boolean> {
     return recordingStore.remove(this.#redis, this.#prefix, owner, id);
-  }
-
-  /** Returns the next members of several lists, merged, newest first. */
-  async #listMembersAfter(
-    names: readonly string[],
-    place: RecordingPlace | undefined,
-  ): Promise<{ members: RecordingPlace[]; isEnd: boolean }> {
-    const from = place?.keptAt ?? '+inf';
-    const lists = await Promise.all(
-      names.map(async (name) => {
-        const found: RecordingPlace[] = [];
-        // The first members may have the same millisecond as `place`, and may be listed already.
-        for (let offset = 0; ; offset += maxPerCall) {
-          const range = [
-            `${this.#prefix}${name}`,
-            from,
-            '-inf',
-            'BYSCORE',
-            'REV',
-            'LIMIT',
-            offset,
-            maxPerCall,
-          ] as const;
-          const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
-          for (let index = 0; index < reply.length; index += 2) {
-            const memberPlace = { member: reply[index] ?? '', keptAt: Number(reply[index + 1]) };
-            if (place === undefined || isAfter(memberPlace, place)) found.push(memberPlace);
-          }
-          if (reply.length < 2 * maxPerCall) return { found, isEnd: true };
-          if (found.length >= maxPerCall) return { found, isEnd: false };
-        }
-      }),
-    );
-    const members = lists.flatMap(({ found }) => found).sort((a, b) => (isAfter(a, b) ? 1 : -1));
-    return {
-      members: members.slice(0, maxPerCall),
-      isEnd: lists.every(({ isEnd }) => isEnd) && members.length <= maxPerCall,
-    };
   }
 
   async #readMembers(members: readonly string[]): Promise<StoredRecording[]> {
@@ -199,11 +157,6 @@ export class Recordings {
   }
 }
 
-function toPlace({ owner, keptAt, facts }: StoredRecording): RecordingPlace {
-  return { keptAt, member: `${owner}/${facts.id}` };
-}
-
-/** Returns whether the place `a` comes after the place `b` in a list. */
-function isAfter(a: RecordingPlace, b: RecordingPlace): boolean {
-  return a.keptAt === b.keptAt ? a.member < b.member : a.keptAt < b.keptAt;
+function toPlace({ owner, keptAt, facts }: StoredRecording): TimedPlace {
+  return { at: keptAt, member: `${owner}/${facts.id}` };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import {
   parseSessionOwner,
   sessionIdPattern,
@@ -19,7 +18,7 @@ import {
 import { usageRequestSchema } from '../../contract/usage.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
+import { requireCursor, formatTimedCursor, parseTimedCursor, type Order } from '../operations/page.ts';
 import {
   toOwnerSumsAnswers,
   toSessionAnswers,
@@ -36,7 +35,7 @@ const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that b
 /** The maximum number of running agent sessions that the first page adds to the sessions from `sessions.list`. */
 const maxRunningAdded = 200;
 
-const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
+const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.(?:\w+:[\w-]{1,40}\/)?[\da-f]{32}$/ };
 /** The form of an id in the ledger's stream. Excludes ids with the time 0, because Redis refuses to read before the first possible id. */
 const recordCursor: Pick<Order<never>, 'form'> = { form: ledgerCursorForm };
 
@@ -90,7 +89,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const viewer = viewerOf(actor);
         const owner = readOwnerQuery(query);
         const turns = groupBySession(running(), viewer, owner);
-        const { sessions: found, next } = await sessions.list(viewer, owner, limit, parseCursor(cursor));
+        const { sessions: found, next } = await sessions.list(viewer, owner, limit, parseTimedCursor(cursor));
         const listedIds = new Set(found.map((session) => session.id));
         // `list` finds sessions by their last finished turn. A running session may have finished its last turn before this page begins, or
         // may have finished none. The first page shows these sessions too.
@@ -112,7 +111,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
             parts,
             withTurns.sort((a, b) => Number(b.turns.length > 0) - Number(a.turns.length > 0)),
           ),
-          next: next && formatTimedCursor(next.at, next.id),
+          next: next && formatTimedCursor(next.at, next.member),
         };
       },
     }),
@@ -182,10 +181,4 @@ function readOwnerQuery({ user, team, key }: z.output<typeof ownerQuery>): Sessi
   if (owners.length < 2) return owners[0];
   const message = 'Sessions belong to one person, one team or one key: name one of them.';
   throw new ApiFailure(400, 'invalid_request', message);
-}
-
-function parseCursor(cursor: string | undefined): SessionPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const [at, sessionId = ''] = cursor.split('.');
-  return { at: Number(at), id: sessionId };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
 import { ApiFailure } from '../api-failure.ts';
 
 const maxPerPage = 1_000;
@@ -47,6 +48,13 @@ export function byName<T>(kind: string, nameOf: (item: T) => string): Order<T> {
 /** Returns a cursor that sorts by a time in milliseconds since 1970, then by an id. */
 export function formatTimedCursor(at: number, id: string): string {
   return `${String(at).padStart(16, '0')}.${id}`;
+}
+
+/** Returns the place of a cursor that `formatTimedCursor` has made; undefined without a cursor. */
+export function parseTimedCursor(cursor: string | undefined): TimedPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const dot = cursor.indexOf('.');
+  return { at: Number(cursor.slice(0, dot)), member: cursor.slice(dot + 1) };
 }
 
 /**

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { findRecordingSwitch, isUsable } from '#shared/accounts/keys/key-record.ts';
 import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
-import type { RecordingFilter, RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
+import type { RecordingFilter } from '#shared/accounts/recordings/recordings.ts';
+import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
 import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';
@@ -9,7 +10,7 @@ import { writeAudit } from '../api-parts.ts';
 import { ownerText } from '../batches/resource-owners.ts';
 import { exportRecords, jsonFile } from '../export-records.ts';
 import { fileOperation, listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byName, cutPage, requireCursor, formatTimedCursor, type Order } from '../operations/page.ts';
+import { byName, cutPage, requireCursor, formatTimedCursor, parseTimedCursor, type Order } from '../operations/page.ts';
 import { isSentBy, filterVisible, findVisibleParties } from './recording-access.ts';
 import { toRecordingAnswers, toWholeAnswers, type RecordingParts } from './recording-answers.ts';
 import { toStateAnswer } from './recording-state.ts';
@@ -72,10 +73,10 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
           const visible = requestId.test(query.request) ? filterVisible(actor, await store.find(query.request)) : [];
           return { data: await toRecordingAnswers(parts, visible), next: undefined };
         }
-        const { recordings, next } = await store.list(toFilter(actor, query), limit, parseCursor(cursor));
+        const { recordings, next } = await store.list(toFilter(actor, query), limit, parseTimedCursor(cursor));
         return {
           data: await toRecordingAnswers(parts, recordings),
-          next: next && formatTimedCursor(next.keptAt, next.member),
+          next: next && formatTimedCursor(next.at, next.member),
         };
       },
     }),
@@ -166,7 +167,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
   }
 
   async function* readWhole(filter: RecordingFilter): AsyncGenerator<WholeRecording> {
-    let place: RecordingPlace | undefined;
+    let place: TimedPlace | undefined;
     do {
       const { recordings, next } = await store.list(filter, recordingsPerRead, place);
       for (const each of recordings) {
@@ -191,10 +192,4 @@ function toFilter(actor: Actor, { owner, key, session }: z.output<typeof filterQ
   const parties =
     requestedOwner === undefined ? visible : !visible || visible.includes(requestedOwner) ? [requestedOwner] : [];
   return { parties, key, session };
-}
-
-function parseCursor(cursor: string | undefined): RecordingPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const dot = cursor.indexOf('.');
-  return { keptAt: Number(cursor.slice(0, dot)), member: cursor.slice(dot + 1) };
 }

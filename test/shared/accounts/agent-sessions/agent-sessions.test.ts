@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { AgentSessionReader, type SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
 import { removeAgentSessionsOfOwner } from '#shared/accounts/agent-sessions/remove-agent-sessions-of-owner.ts';
 import {
   computeSessionId,
   sessionRedisNames,
   type SessionOwner,
 } from '#shared/accounts/agent-sessions/session-names.ts';
+import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
@@ -139,17 +140,21 @@ describe('sessions', () => {
       turn({ session: 'twin' }, { at: now - 60_000 + count }),
     );
     await write(turn({ session: 's0' }));
-    const pages = await allPages((after?: SessionPlace) => reader.list(viewer, undefined, 2, after));
+    const pages = await allPages((after?: TimedPlace) => reader.list(viewer, undefined, 2, after));
     const names = pages.flatMap(({ sessions }) => sessions.map(({ name }) => name));
     expect(names[0]).toBe('s0');
     expect(names.slice(3)).toEqual(['s3', 's2', 's1'].slice(0, names.length - 3));
     expect(names.toSorted()).toEqual(['s0', 's1', 's2', 's3', 's4', 'twin']);
   });
 
-  it('are all listed, even if many had their last turn in the same millisecond', async () => {
+  it.each([
+    ['everybody', admin],
+    ['a member', ada],
+  ])('of %s are all listed, even if many had their last turn in the same millisecond', async (_, viewer) => {
     const { write, reader } = await open();
-    await write(...Array.from({ length: 30 }, (_, index) => turn({ session: `s${index}` }, { at: now })));
-    const pages = await allPages((after?: SessionPlace) => reader.list(ada, undefined, 4, after));
+    const at = (index: number) => (index % 2 === 0 ? { at: now } : { at: now, ...ofTeam });
+    await write(...Array.from({ length: 30 }, (_, index) => turn({ session: `s${index}` }, at(index))));
+    const pages = await allPages((after?: TimedPlace) => reader.list(viewer, undefined, 4, after));
     expect(new Set(pages.flatMap(({ sessions }) => sessions.map(({ name }) => name))).size).toBe(30);
   });
 

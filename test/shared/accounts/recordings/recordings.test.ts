@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
-import { recordingStore, Recordings, type RecordingPlace } from '#shared/accounts/recordings/recordings.ts';
+import { recordingStore, Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { allPages } from '../../../helpers/accounts/all-pages.ts';
 import { made } from '../../../helpers/accounts/made.ts';
@@ -137,7 +138,7 @@ it('a list of recordings goes on where the previous page has ended, over several
   const ids = Array.from({ length: 25 }, (_, index) => `r${index}`);
   await Promise.all(ids.map((id, at) => keep(id, at % 2 ? {} : ofBlue)));
   const parties = ['user:ada', 'team:blue'] as const;
-  const pages = await allPages((place?: RecordingPlace) => recordings.list({ parties }, 4, place));
+  const pages = await allPages((place?: TimedPlace) => recordings.list({ parties }, 4, place));
   for (const page of pages) expect(page.recordings.length).toBeLessThanOrEqual(4);
   const seen = pages.flatMap((page) => page.recordings.map(({ facts }) => facts.id));
   expect(seen.toSorted()).toEqual(ids.toSorted());
