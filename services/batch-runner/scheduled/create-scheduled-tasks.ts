@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import { recordingStore } from '#shared/accounts/recordings/recordings.ts';
-import { responseStore } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { sweptStores, type SweptStore } from '#shared/accounts/owned-store/owned-kinds.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -71,10 +70,7 @@ export function createScheduledTasks(
     requestsKeptMs: config.USAGE_DAYS * dayMs,
     log,
   };
-  const stores = {
-    stored_response: () => responseStore.sweep(redis, prefix),
-    recording: () => recordingStore.sweep(redis, prefix),
-  };
+  const sweepStore = (kind: SweptStore): Promise<number> => sweptStores[kind].sweep(redis, prefix);
   return {
     batches: { everyMs: 15 * secondMs, run: () => repairBatches({ batches, jobs, log }) },
     budgets: { everyMs: 30 * secondMs, run: () => checkBudgets() },
@@ -92,7 +88,7 @@ export function createScheduledTasks(
         await checkModels(snapshot, { states, graceMs });
       },
     },
-    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stores, deliveries, batches, files, count }) },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ sweepStore, deliveries, batches, files, count }) },
     'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

@@ -1,8 +1,11 @@
+import { sweptStores, type SweptStore } from '#shared/accounts/owned-store/owned-kinds.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts';
 
-export const sweptKinds = ['stored_response', 'recording', 'webhook_delivery', 'batch'] as const;
+const storeKinds = Object.keys(sweptStores) as SweptStore[];
+
+export const sweptKinds = [...storeKinds, 'webhook_delivery', 'batch'] as const;
 export type SweptKind = (typeof sweptKinds)[number];
 
 /** Largest number of calls per sweep and kind that remove stored things. Each call removes up to a hundred. */
@@ -12,8 +15,8 @@ const maxStoredCalls = 50;
 const maxBatches = 100;
 
 export interface SweepParts {
-  /** For each kind of stored thing, removes some that have expired, and returns how many. Files have a sweep of their own: `FileSweep`. */
-  stores: Record<'stored_response' | 'recording', () => Promise<number>>;
+  /** Removes some of the expired things in a store. Returns how many were removed. */
+  sweepStore: (kind: SweptStore) => Promise<number>;
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
   batches: Pick<BatchWork, 'listOrphans' | 'drop'> & ReleaseParts['batches'];
   files: ReleaseParts['files'];
@@ -25,10 +28,10 @@ export interface SweepParts {
  * beyond the largest number per sweep are left to the next sweep.
  * @throws RouterError `store_unavailable`
  */
-export async function sweep({ stores, deliveries, batches, files, count }: SweepParts): Promise<void> {
-  for (const kind of ['stored_response', 'recording'] as const)
+export async function sweep({ sweepStore, deliveries, batches, files, count }: SweepParts): Promise<void> {
+  for (const kind of storeKinds)
     for (let calls = 0, swept = 1; calls < maxStoredCalls && swept > 0; calls += 1) {
-      swept = await stores[kind]();
+      swept = await sweepStore(kind);
       count(kind, swept);
     }
   count('webhook_delivery', await deliveries.sweep());

@@ -7,7 +7,7 @@ import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type Key
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { cancelBatchesOfOwner } from '../batches/batches.ts';
-import { removeAllOfOwner } from '../owned-store/remove-all-of-owner.ts';
+import { removeAllOfOwner } from '../owned-store/owned-kinds.ts';
 import {
   StoredRecords,
   UnreadableRecordError,

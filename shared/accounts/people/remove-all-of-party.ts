@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { KeyStore } from '../keys/key-store.ts';
-import { removeAllOfOwner } from '../owned-store/remove-all-of-owner.ts';
+import { removeAllOfOwner } from '../owned-store/owned-kinds.ts';
 import { accountNames } from '../redis/account-names.ts';
 import { callRedis } from '../redis/call-redis.ts';
 

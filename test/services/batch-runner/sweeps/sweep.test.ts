@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { recordingStore, Recordings } from '#shared/accounts/recordings/recordings.ts';
-import { responseStore, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { sweptStores } from '#shared/accounts/owned-store/owned-kinds.ts';
+import { Recordings } from '#shared/accounts/recordings/recordings.ts';
+import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { sweep, type SweptKind } from '#services/batch-runner/sweeps/sweep.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -25,10 +26,7 @@ async function open({ storedMs = hourMs } = {}) {
   const swept = new Map<SweptKind, number>();
   const run = () =>
     sweep({
-      stores: {
-        stored_response: () => responseStore.sweep(redis, prefix),
-        recording: () => recordingStore.sweep(redis, prefix),
-      },
+      sweepStore: (kind) => sweptStores[kind].sweep(redis, prefix),
       deliveries,
       batches: work,
       files: { removeReleased: async (names) => void deleted.push(...names) },

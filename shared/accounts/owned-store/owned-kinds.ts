@@ -39,6 +39,11 @@ export const removals: Readonly<Record<string, RemoveOfOwner>> = {
   },
 };
 
+/** The stores that batch runners sweep, by the names of their kinds in metrics. Files have a sweep of their own, see `FileSweep`. */
+export const sweptStores = { stored_response: responseStore, recording: recordingStore };
+
+export type SweptStore = keyof typeof sweptStores;
+
 /**
  * Cancels the batches of an owner that no longer exists, and removes everything that is stored for the owner. The call can be repeated after
  * a crash.

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { removals, removeAllOfOwner } from '#shared/accounts/owned-store/remove-all-of-owner.ts';
+import { removals, removeAllOfOwner } from '#shared/accounts/owned-store/owned-kinds.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const open = useKeyStore();
