@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { backgroundSettings } from '#shared/accounts/background-responses/background-settings.ts';
-import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
@@ -20,33 +18,6 @@ export const batchRunnerConfig = z.object({
   ),
   ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
   ...servingSettings,
-  ...batchSettings,
-  ...backgroundSettings,
-  BACKGROUND_AT_ONCE: setting.integer(
-    'Responses in the background that this runner makes at the same time, one owner’s up to half of them; further ones wait in the queue',
-    256,
-    1,
-    10_000,
-  ),
-  BATCH_SLICES: setting.integer('Slices of batches, of up to 100 requests each, at the same time', 8, 1, 1_000),
-  BATCH_LINES: setting.integer(
-    'Most requests of batches at the same time, however many slots are free',
-    256,
-    1,
-    100_000,
-  ),
-  BATCH_ATTEMPTS: setting.integer(
-    'Most executions of a request if each of them ends with an error of the request itself',
-    3,
-    1,
-    100,
-  ),
-  BATCH_YIELD_MS: setting.integer(
-    'Time for which a slot is left to live requests after one of them has taken it from a batch',
-    10_000,
-    0,
-    3_600_000,
-  ),
   BATCH_PRICE_FACTOR: z
     .string()
     .regex(factor, 'must be a number such as 0.5')
@@ -58,16 +29,9 @@ export const batchRunnerConfig = z.object({
     .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
     .describe(networksDoc),
   ...mailSettings,
-  ALERT_ERROR_PERCENT: setting.integer(
-    'Percentage of the requests of five minutes, at least 20, above which failures of the router and of upstreams are reported',
-    20,
-    1,
-    100,
-  ),
   USAGE_EXPORT_TEAM: setting.optionalText(
-    'Name or id of the team that gets a file with the usage of each day; no files are written if unset',
+    'Name or id of the team that gets a file with the usage of each day, at 01:00 UTC of the next; no files are written if unset',
   ),
-  USAGE_EXPORT_HOUR: setting.integer('Hour of the day (UTC) at which the file of the day before is written', 1, 0, 23),
   LOG_LEVEL: setting.choice(
     'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
     'info',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { toBatchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
@@ -49,6 +49,15 @@ import { startWebhooks } from './webhooks/start-webhooks.ts';
 /** Largest number of concurrent validations, and of concurrent endings. Both stream files and wait for the store. */
 const filesAtOnce = 2;
 
+/** Largest number of concurrent slices of batches, of up to 100 requests each, and of requests of batches, however many slots are free. */
+const [slicesAtOnce, maxLines] = [8, 256];
+
+/** Milliseconds for which a slot is left to live requests after one of them has taken it from a batch. */
+const yieldMs = 10_000;
+
+/** Maximum number of executions of a request if each of them ends with an error of the request itself. */
+const maxTries = 3;
+
 await runService(async (environment, releases) => {
   const config = loadConfig(batchRunnerConfig, environment);
   const log = createLog({ service: 'batch-runner', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
@@ -90,7 +99,7 @@ await runService(async (environment, releases) => {
   const jobs = new BackgroundJobs(access);
   releases.add('background jobs', () => jobs.close());
   const batches = new BatchWork(redis.redis, prefix, { report: reportUnreadable });
-  const slots = new LineSlots({ dispatcher, maxLines: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
+  const slots = new LineSlots({ dispatcher, maxLines, yieldMs });
   workers.onChange(() => slots.notifyChange());
   const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.makeRoom(pool) });
   releases.add('live tickets', () => tickets.close());
@@ -123,7 +132,7 @@ await runService(async (environment, releases) => {
     files,
     formats: clientFormats,
     isKnownModel: (model: string | undefined) => model !== undefined && workers.isKnownModel(model),
-    resultsKeptMs: toBatchKeepMs(config),
+    resultsKeptMs: batchKeepMs,
     maxLineBytes: config.MAX_BODY_BYTES,
     heavyWork,
     log,
@@ -143,8 +152,7 @@ await runService(async (environment, releases) => {
     },
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
-  const { BATCH_SLICES: concurrency } = config;
-  const parked = new ParkedBatches({ batches, jobs, slots, waitingWork, atOnce: concurrency, log });
+  const parked = new ParkedBatches({ batches, jobs, slots, waitingWork, atOnce: slicesAtOnce, log });
   releases.add('parked batches', () => parked.close());
   const sliceParts = {
     ...batchDependencies,
@@ -165,7 +173,7 @@ await runService(async (environment, releases) => {
       storer: new AnswerStorer(storedResponses, log),
       requestBudget,
       answerBudget,
-      maxTries: config.BATCH_ATTEMPTS,
+      maxTries,
       log,
     },
   };
@@ -181,7 +189,7 @@ await runService(async (environment, releases) => {
       new BackgroundWorker<SliceJob>({
         access,
         queue: 'batch-slices',
-        concurrency,
+        concurrency: slicesAtOnce,
         handle: (job) => runSlice(sliceParts, job),
       }),
     ],
@@ -212,7 +220,7 @@ await runService(async (environment, releases) => {
     identities: requesterIdentities,
     heavyWork,
     serving: { ...lineServing, requestBudget, answerBudget, priceOf: (tier, model) => prices.priceOf(tier, model) },
-    maxTries: config.BATCH_ATTEMPTS,
+    maxTries,
     countResponse: metrics.countResponse.bind(metrics),
   });
   queues.set('responses', responses);

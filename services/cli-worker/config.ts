@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { usageChunkSetting } from '#shared/worker/relay-settings.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
@@ -24,15 +23,6 @@ export const cliWorkerConfig = z.object({
   ),
   CLI_CONTEXT_WINDOW: setting.integer('Tokens of the context window; 0 if unknown', 0, 0, 100_000_000),
   SLOTS: setting.integer('Maximum number of conversations at once; as many processes are kept ready', 2, 1, 64),
-  RECYCLE_AFTER: setting.integer('Number of conversations after which a process is replaced', 100, 1, 100_000),
-  RECYCLE_MB: setting.integer('Memory above which a process is replaced, in mebibytes', 1024, 64, 1_048_576),
-  COALESCE_MS: setting.integer(
-    'Window in which fragments of a stream are sent together, in milliseconds; 0 sends each by itself',
-    5,
-    0,
-    1000,
-  ),
-  START_TIMEOUT_MS: setting.integer('Timeout for the start of a process, in milliseconds', 60_000, 50, 600_000),
   FIRST_TOKEN_TIMEOUT_MS: setting.integer(
     'Timeout for the first piece of an answer, in milliseconds',
     300_000,
@@ -42,7 +32,6 @@ export const cliWorkerConfig = z.object({
   IDLE_TIMEOUT_MS: setting.integer('Timeout between two pieces of an answer, in milliseconds', 120_000, 50, maxMs),
   ANSWER_TIMEOUT_MS: setting.integer('Timeout for a whole answer, in milliseconds', 1_800_000, 50, 86_400_000),
   DRAIN_MS: setting.integer('Time for running jobs to finish when the worker stops, in milliseconds', 30_000, 0, maxMs),
-  ...usageChunkSetting,
   ...workerSettings,
 });
 

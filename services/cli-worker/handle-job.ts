@@ -26,8 +26,6 @@ export interface HandleJobOptions<Request, Piece> {
   /** Model traits of the installed version of the CLI. */
   modelTraits: Partial<ModelTraits>;
   traceName: string;
-  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
-  usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
   login: Pick<LoginState, 'recordAccepted' | 'recordRefused'>;
@@ -54,7 +52,7 @@ type ProcessTry = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /** Creates the handler that serves jobs with a CLI. It translates the request, leases a session and translates the answer. */
 export function createHandleJob<Request, Piece>(options: HandleJobOptions<Request, Piece>): JobHandler {
-  const { dialogue, leaseSession, models, modelTraits, traceName, usageChunk, timeouts, login, log } = options;
+  const { dialogue, leaseSession, models, modelTraits, traceName, timeouts, login, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -72,7 +70,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       unseal: createUnseal(job),
     });
     const input = { tokens: inputTokens };
-    const answerContext = createAnswerContext({ translation, job, request: clientRequest, input, usageChunk });
+    const answerContext = createAnswerContext({ translation, job, request: clientRequest, input });
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
     return job.trace ? converseTraced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };

@@ -12,7 +12,11 @@ import { ProcessGuard } from './process/process-guard.ts';
 import { ProcessStarter } from './process/process-starter.ts';
 import type { ServedCli } from './serve-cli.ts';
 
-const mebibyte = 1024 * 1024;
+/** Number of conversations, and bytes of memory, after which a process is replaced. */
+const recycle = { recycleAfter: 100, recycleBytes: 1024 ** 3 };
+
+/** Maximum milliseconds until a process becomes ready. */
+const startMs = 60_000;
 
 await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, breaker, announce }) => {
   const { cli, program } = selectCli(config.CLI_KIND, config.CLI_COMMAND);
@@ -28,15 +32,13 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     models: config.CLI_MODELS,
     root,
     slots: config.SLOTS,
-    recycleAfter: config.RECYCLE_AFTER,
-    recycleBytes: config.RECYCLE_MB * mebibyte,
-    startMs: config.START_TIMEOUT_MS,
+    ...recycle,
+    startMs,
     timeouts: {
       firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
       idleMs: config.IDLE_TIMEOUT_MS,
       totalMs: config.ANSWER_TIMEOUT_MS,
     },
-    usageChunk: config.USAGE_CHUNK,
     login,
     log,
     onHealth: (healthy) => breaker.setHealthy(healthy),
@@ -47,7 +49,6 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   return {
     kind: cli.kind,
     formats: servedCli.formats,
-    coalesceMs: config.COALESCE_MS,
     handler: servedCli.handler,
     facts: () =>
       login.restrictFacts({ models: describeModels(config, servedCli), slots: config.SLOTS, accepting: true }),

@@ -23,8 +23,6 @@ export interface ServeOptions {
   recycleBytes: number;
   /** Maximum milliseconds until a process becomes ready. */
   startMs: number;
-  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
-  usageChunk: boolean;
   timeouts: AnswerTimeouts;
   /** Records whether the upstream accepts the login. */
   login: Pick<LoginState, 'recordAccepted' | 'recordRefused'>;
@@ -44,20 +42,7 @@ export interface ServedCli {
 
 /** Starts the processes of a CLI, probes its installed version, and creates the handler that serves jobs with the processes. */
 export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options: ServeOptions): Promise<ServedCli> {
-  const {
-    starter,
-    models,
-    root,
-    slots,
-    recycleAfter,
-    recycleBytes,
-    startMs,
-    usageChunk,
-    timeouts,
-    login,
-    log,
-    onHealth,
-  } = options;
+  const { starter, models, root, slots, recycleAfter, recycleBytes, startMs, timeouts, login, log, onHealth } = options;
   const { dialogue, isSingleUse, traceName } = cli;
   const sessions = { cli, starter, models, root, startMs, log };
   const processes = new ProcessSet({
@@ -86,7 +71,6 @@ export async function serveCli<Request, Piece>(cli: Cli<Request, Piece>, options
       models,
       modelTraits,
       traceName,
-      usageChunk,
       timeouts,
       login,
       log,

@@ -27,19 +27,6 @@ export const cloudWorkerConfig = z.object({
   ),
   PROVIDER_MODELS: setting.list('Models to serve, separated by commas, the preferred first; all if empty'),
   SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 16_384),
-  MODELS_REFRESH_MS: setting.integer(
-    'Approximate interval of reading the list of models, in milliseconds',
-    600_000,
-    100,
-    86_400_000,
-  ),
-  COALESCE_MS: setting.integer(
-    'Window in which fragments of a stream are sent together, in milliseconds; 0 sends each by itself',
-    5,
-    0,
-    1000,
-  ),
-  CONNECT_TIMEOUT_MS: setting.integer('Timeout for a connection to the provider, in milliseconds', 5000, 50, 60_000),
   ...relaySettings,
   ...workerSettings,
 });

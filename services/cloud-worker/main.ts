@@ -1,5 +1,5 @@
 import { createJobHandler } from '#shared/worker/create-job-handler.ts';
-import { readRelayOptions } from '#shared/worker/relay-settings.ts';
+import { readAnswerTimeouts } from '#shared/worker/relay-settings.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { translations } from '#shared/translate/translations.ts';
@@ -14,6 +14,9 @@ import { ProviderUpstream } from './provider-upstream.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { describeNamedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
+
+/** Approximate milliseconds between two reads of the provider's list of models. */
+const modelsRefreshMs = 600_000;
 
 await runWorker('cloud', cloudWorkerConfig, async (context) => {
   const { config, environment, releases, admin, announce } = context;
@@ -38,7 +41,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
   const reportRefusal = createRefusalReport(provider, log);
   const modelSource = { provider, http, names: modelNames, onStatus: reportRefusal };
   const follower = new ModelFollower(
-    { read: () => readModels(modelSource), log, everyMs: config.MODELS_REFRESH_MS, onChange: announce },
+    { read: () => readModels(modelSource), log, everyMs: modelsRefreshMs, onChange: announce },
     describeNamedModels(modelSource, []),
   );
   releases.add('model follower', () => follower.close());
@@ -47,7 +50,6 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
   return {
     kind: config.PROVIDER,
     formats: listClientFormats(provider, translations),
-    coalesceMs: config.COALESCE_MS,
     handler: createJobHandler(
       new ProviderUpstream({
         http,
@@ -55,7 +57,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
         translations,
         traceName: provider.traceName ?? config.PROVIDER,
         models: () => follower.models,
-        ...readRelayOptions(config),
+        timeouts: readAnswerTimeouts(config),
         origin: deriveOrigin(provider, config, environment),
         takesPrompts: config.PROVIDER_PROMPTS,
         passedTiers: config.PROVIDER_SERVICE_TIERS,

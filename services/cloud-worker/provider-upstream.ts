@@ -12,7 +12,6 @@ import { createRequestHeaders, RequestWriter } from '#shared/upstream/request-wr
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { JobUpstream, ParsedJob } from '#shared/worker/job-upstream.ts';
-import type { RelayOptions } from '#shared/worker/relay-settings.ts';
 import { countTokens } from './count-tokens.ts';
 import { ProviderRoutes, type ProviderRoute } from './providers/provider-routes.ts';
 import type { Provider } from './providers/provider.ts';
@@ -25,7 +24,7 @@ import {
   type RequestChanges,
 } from './refusal-retry.ts';
 
-export interface ProviderUpstreamOptions extends RelayOptions, Pick<RelayedUpstream, 'traceName' | 'onHead'> {
+export interface ProviderUpstreamOptions extends Pick<RelayedUpstream, 'timeouts' | 'traceName' | 'onHead'> {
   http: UpstreamHttp;
   provider: Provider;
   translations: readonly Translation[];
@@ -54,11 +53,11 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
   readonly #refusals = new ModelRefusals();
 
   constructor(options: ProviderUpstreamOptions) {
-    const { provider, translations, usageChunk, fitsOutput, origin } = options;
+    const { provider, translations, origin } = options;
     this.models = options.models;
     this.#options = options;
     this.#routes = new ProviderRoutes(provider, translations);
-    this.#writer = new RequestWriter({ counter: this.#counter, usageChunk, fitsOutput, origin });
+    this.#writer = new RequestWriter({ counter: this.#counter, origin });
   }
 
   chooseRoute({ format: client }: GrantedJob, { id }: ModelInfo, request: JsonObject): ProviderRoute {

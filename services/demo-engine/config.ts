@@ -16,14 +16,9 @@ export const demoEngineSettings = z.object({
     1,
     100_000,
   ),
-  DEMO_FIRST_TOKEN_DELAY_MS: setting.integer('Milliseconds before the first token.', 0, 0, 600_000),
-  DEMO_TOKENS_PER_SECOND: setting.integer(
-    'Tokens per second of each answer; 0 is as fast as possible.',
-    200,
-    0,
-    1_000_000,
+  DEMO_OPTIONS: setting.optionalText(
+    'Options of every request, such as "rate=50 delay=300 fault=drop": tokens per second (200 by default, 0 is as fast as possible), milliseconds before the first token, and others of `services/demo-engine/request/demo-options.ts`.',
   ),
-  DEMO_OPTIONS: setting.optionalText('Options of every request, such as "fault=drop fault_after_tokens=5".'),
   LOG_LEVEL: setting.choice('Least severe log lines to print.', 'info', ['debug', 'info', 'warn', 'error']),
   LOG_FORMAT: setting.choice('How log lines look: auto is pretty in a terminal.', 'auto', ['auto', 'json', 'pretty']),
 });

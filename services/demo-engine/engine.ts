@@ -35,8 +35,8 @@ export function createEngine(config: DemoEngineConfig): Engine {
     operations: readOperations(config.DEMO_OPERATIONS ?? '', models),
     contextWindow: config.DEMO_CONTEXT_WINDOW,
     defaults: {
-      first_token_delay_ms: config.DEMO_FIRST_TOKEN_DELAY_MS,
-      tokens_per_second: config.DEMO_TOKENS_PER_SECOND,
+      first_token_delay_ms: 0,
+      tokens_per_second: 200,
       fault: 'none',
       fault_after_tokens: 5,
       reasoning_field: 'reasoning_content',

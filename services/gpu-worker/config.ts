@@ -26,13 +26,6 @@ export const gpuWorkerConfig = z.object({
     0,
     maxSlots,
   ),
-  COALESCE_MS: setting.integer(
-    'Window in which fragments of a stream are sent together, in milliseconds; 0 sends each by itself',
-    5,
-    0,
-    1000,
-  ),
-  CONNECT_TIMEOUT_MS: setting.integer('Timeout for a connection to the engine, in milliseconds', 2000, 50, 60_000),
   ...relaySettings,
   ...workerSettings,
 });

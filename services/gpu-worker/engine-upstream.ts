@@ -8,7 +8,6 @@ import type { RelayedUpstream } from '#shared/upstream/relay.ts';
 import { RequestWriter, type WrittenRequest, type UpstreamRoute } from '#shared/upstream/request-writer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import type { JobUpstream, ParsedJob } from '#shared/worker/job-upstream.ts';
-import type { RelayOptions } from '#shared/worker/relay-settings.ts';
 import { readBegunStream, type BegunStream } from './continuation/begun-stream.ts';
 import { throwCannotContinueIfRefused } from './continuation/cannot-continue.ts';
 import {
@@ -26,7 +25,7 @@ import { addInputTokens } from './requests/add-input-tokens.ts';
 import { readAnswerBeginning, removeBeginningFromReplies } from './requests/answer-beginning.ts';
 import { addCacheSalt, removeSteeringFields } from './requests/engine-fields.ts';
 
-export interface EngineUpstreamOptions extends RelayOptions {
+export interface EngineUpstreamOptions extends Pick<RelayedUpstream, 'timeouts'> {
   http: EngineHttp;
   engine: Engine;
   translations: readonly Translation[];
@@ -55,13 +54,13 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
   readonly #relayed: RelayedUpstream;
 
   constructor(options: EngineUpstreamOptions) {
-    const { http, engine, translations, models, timeouts, usageChunk, fitsOutput, onUnreachable } = options;
+    const { http, engine, translations, models, timeouts, onUnreachable } = options;
     this.models = models;
     this.onUnreachable = onUnreachable;
     this.#options = options;
     this.#routes = new EngineRoutes(engine, translations);
     this.#counter = new TokenCounter(engine.countTokens?.bind(engine, http));
-    this.#writer = new RequestWriter({ counter: this.#counter, usageChunk, fitsOutput });
+    this.#writer = new RequestWriter({ counter: this.#counter });
     this.#relayed = { http, traceName: engine.kind, timeouts };
   }
 

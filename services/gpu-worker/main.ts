@@ -1,5 +1,5 @@
 import { createJobHandler } from '#shared/worker/create-job-handler.ts';
-import { readRelayOptions } from '#shared/worker/relay-settings.ts';
+import { readAnswerTimeouts } from '#shared/worker/relay-settings.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
@@ -10,6 +10,9 @@ import { findEngine } from './find-engine.ts';
 import { EngineFollower, type EngineState } from './engine-follower.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
+/** Maximum milliseconds for a connection to the engine, which usually is on the same machine. */
+const connectTimeoutMs = 2_000;
+
 /** Number of slots for an engine that does not report how many requests it processes at once. */
 const defaultSlots = 8;
 
@@ -18,7 +21,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
     url: config.ENGINE_URL,
     apiKey: config.ENGINE_API_KEY,
     connections: maxSlots,
-    connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+    connectTimeoutMs,
     onOver: (call) => admin.metrics.countUpstreamRequest(call),
   });
   releases.add('engine connections', () => http.close());
@@ -36,7 +39,6 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
   return {
     kind: engine.kind,
     formats: listClientFormats(translations),
-    coalesceMs: config.COALESCE_MS,
     handler: createJobHandler(
       new EngineUpstream({
         http,
@@ -45,7 +47,7 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
         models: () => follower.state.models,
         onUnreachable: () => follower.markUnreachable(),
         fetchImage: createImageFetcher(),
-        ...readRelayOptions(config),
+        timeouts: readAnswerTimeouts(config),
         allowedSteeringFields: config.ENGINE_FIELDS,
       }),
     ),

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { backgroundSettings } from '#shared/accounts/background-responses/background-settings.ts';
-import { batchSettings } from '#shared/accounts/batches/batch-settings.ts';
 import { idempotencySettings } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
@@ -13,7 +11,7 @@ const proxyDescription =
   'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or the number of proxies between the client and the ingress if each of them appends the address that it sees';
 
 const originsDoc =
-  'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
+  'Origins of web pages that may use the APIs and `/api/tools/mcp` from a browser with a key, such as `https://app.example.com`, or `*` for the APIs and all pages; none if unset';
 
 const networksDoc =
   'Addresses or networks besides the public internet, such as `10.0.0.0/8`, that may receive requests for tokens: MCP servers that people connect to, and their authorization servers';
@@ -26,10 +24,7 @@ export const ingressConfig = z
     ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     ...servingSettings,
-    ...batchSettings,
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
-    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: `/api/<segment>`', 'anthropic'),
-    MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use `/api/tools/mcp`, in addition to this machine'),
     OAUTH_NETWORKS: setting
       .list(networksDoc)
       .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
@@ -44,7 +39,6 @@ export const ingressConfig = z
     CREDENTIALS_DIR: setting.optionalText(
       "Folder of the cluster's authority, with which administrators make credentials for workers in the console and the Admin API; if unset, only `rtr credentials` makes them",
     ),
-    ...backgroundSettings,
     ...idempotencySettings,
     ...recordingSettings,
     PUBLIC_URL: z
@@ -60,33 +54,6 @@ export const ingressConfig = z
         'each must be an address or a network such as 10.0.0.0/8, or a number from 1 to 9 must stand alone',
       )
       .describe(proxyDescription),
-    STORE_WAIT_MS: setting.integer(
-      'Time after the loss of Redis for which requests wait for Redis, for example during its restart; later requests receive `store_unavailable` at once',
-      5_000,
-      0,
-      60_000,
-    ),
-    MAX_HELD_BYTES: setting.optionalInteger(
-      'Most bytes of all request bodies in memory at once; a key with several bodies must leave as many bytes free as its bodies take; a quarter of the memory limit and at most 1 GiB if unset',
-      1_024,
-      64 * 1024 ** 3,
-    ),
-    MAX_UNREAD_BYTES: setting.optionalInteger(
-      'Most bytes of all answers that clients have not read yet; an eighth of the memory limit and at most 32 MiB if unset',
-      64 * 1024,
-      64 * 1024 ** 3,
-    ),
-    MAX_ACTIVE: setting.optionalInteger(
-      'Most requests running or waiting at once on this ingress; if unset, as many as half of the memory limit holds at 64 KiB each, and 20,000 at most',
-      1,
-      1_000_000,
-    ),
-    SHED_DELAY_MS: setting.integer(
-      'Average delay of the event loop above which new requests are refused with `overloaded`, so that running requests do not suffer; 0 refuses none',
-      1_000,
-      0,
-      60_000,
-    ),
     BODY_TIMEOUT_MS: setting.integer(
       'Time within which a request body must arrive; for the upload or download of a file, the longest time without a byte',
       60_000,
@@ -111,9 +78,9 @@ export const ingressConfig = z
       ['auto', 'json', 'pretty'],
     ),
   })
-  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => new Set([CHAT_FAMILY, MESSAGES_FAMILY, 'tools']).size === 3, {
+  .refine(({ CHAT_FAMILY }) => !['anthropic', 'tools'].includes(CHAT_FAMILY), {
     path: ['CHAT_FAMILY'],
-    error: 'must differ from MESSAGES_FAMILY, and neither may be `tools`, the segment of the tools API',
+    error: 'must differ from `anthropic` and `tools`, the segments of the messages format and of the tools',
   })
   .refine(({ RECORDINGS, SEAL_SECRET }) => RECORDINGS === 'off' || SEAL_SECRET !== undefined, {
     path: ['RECORDINGS'],

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { toBatchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { batchKeepMs, maxOpenBatches } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+import { agentSessionsKeptMs } from '#shared/accounts/agent-sessions/session-names.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
@@ -41,7 +42,7 @@ import { FollowerPlaces } from './http/follower-places.ts';
 import { ArrivingBodies, computeMaxArrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
-import { computeDefaultHeldBytes, computeDefaultMaxActive, HeldBodies } from './http/held-bodies.ts';
+import { computeHeldBytes, computeMaxActive, HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/answer-error.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
@@ -55,7 +56,7 @@ import { registerQueueMetrics } from './metrics/queue-metrics.ts';
 import { registerWorkerMetrics } from './metrics/worker-metrics.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { BoundedResponse } from './http/unread/bounded-response.ts';
-import { computeDefaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
+import { computeUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { computeMaxWaitingConnections, createPeerCheck, WaitingConnections } from './http/waiting-connections.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
@@ -132,11 +133,11 @@ await runService(async (environment, releases) => {
     closing: closing.signal,
   };
   const batches = new Batches(redis.redis, `${prefix}:`, {
-    bounds: { maxOpen: config.BATCHES_OPEN, keepMs: toBatchKeepMs(config) },
+    bounds: { maxOpen: maxOpenBatches, keepMs: batchKeepMs },
     report: reportUnreadable,
   });
-  const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
-  const storedOutages = new ShortOutages(storedRedis, config.STORE_WAIT_MS);
+  const outages = new ShortOutages(redis);
+  const storedOutages = new ShortOutages(storedRedis);
   const clientVerifiers = createClientVerifiers({ serving, outages, prefix: `${prefix}:`, log, releases });
   const { programs, externals, announce } = clientVerifiers;
   const { secrets } = serving;
@@ -156,18 +157,12 @@ await runService(async (environment, releases) => {
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
   const verifySession = createSessionIdentifier(accounts.sessions, createDemandCheck({ accounts, secondFactors }));
 
-  const load = new EventLoopLoad(config.SHED_DELAY_MS);
+  const load = new EventLoopLoad();
   releases.add('event loop load', () => load.close());
-  const maxActive = config.MAX_ACTIVE ?? computeDefaultMaxActive(process.constrainedMemory());
-  const heldBodies = new HeldBodies(
-    config.MAX_HELD_BYTES ?? computeDefaultHeldBytes(process.constrainedMemory()),
-    maxActive,
-    load,
-  );
-  const unreadOutputs = new UnreadOutputs(
-    config.MAX_UNREAD_BYTES ?? computeDefaultUnreadBytes(process.constrainedMemory()),
-  );
-  const arrivingBodies = new ArrivingBodies(computeMaxArrivingBytes(process.constrainedMemory()));
+  const memoryBytes = process.constrainedMemory();
+  const heldBodies = new HeldBodies(computeHeldBytes(memoryBytes), computeMaxActive(memoryBytes), load);
+  const unreadOutputs = new UnreadOutputs(computeUnreadBytes(memoryBytes));
+  const arrivingBodies = new ArrivingBodies(computeMaxArrivingBytes(memoryBytes));
   const openRequests = new OpenRequests();
   const retriedLimits: Pick<LimitKeeper, 'reserve'> = {
     // If the reply of Redis is lost, the reservation expires within a minute.
@@ -241,12 +236,7 @@ await runService(async (environment, releases) => {
     ingress: id,
     accounts,
     usage: new UsageReader(redis.redis, `${prefix}:`, reportUnreadable),
-    sessions: new AgentSessionReader(
-      redis.redis,
-      `${prefix}:`,
-      config.AGENT_SESSIONS_DAYS * 86_400_000,
-      reportUnreadable,
-    ),
+    sessions: new AgentSessionReader(redis.redis, `${prefix}:`, agentSessionsKeptMs, reportUnreadable),
     refusals: new RefusalReader(redis.redis, `${prefix}:`, reportUnreadable),
     limits,
     prices,
@@ -333,7 +323,6 @@ await runService(async (environment, releases) => {
     tracing,
     dispatcher,
     mcp,
-    mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
     verifyKey: clientVerifiers.verifyKey,
     verifySession: (request) => outages.retry(() => verifySession(request)),
@@ -394,7 +383,7 @@ await runService(async (environment, releases) => {
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     directRoutes,
     waitingConnections: new WaitingConnections(
-      computeMaxWaitingConnections(process.constrainedMemory()),
+      computeMaxWaitingConnections(memoryBytes),
       createPeerCheck(config.TRUSTED_PROXIES),
     ),
   });

@@ -91,17 +91,12 @@ export const upSettings = linkSettings
       'File with names for models, rules for `auto`, engines, providers and more; if unset, names and rules are edited in the console',
     ),
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
-    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format', 'anthropic'),
     DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
     LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
       'auto',
       'json',
       'pretty',
     ]),
-  })
-  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => CHAT_FAMILY !== MESSAGES_FAMILY, {
-    path: ['CHAT_FAMILY'],
-    error: 'must differ from MESSAGES_FAMILY',
   })
   .refine(({ PORT, ADMIN_PORT }) => PORT !== ADMIN_PORT, { path: ['ADMIN_PORT'], error: 'must differ from PORT' });
 

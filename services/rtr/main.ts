@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
+import { refuseRemovedSettings } from '#shared/core/removed-settings.ts';
 import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
@@ -65,6 +66,7 @@ program
   .command('up')
   .description('run a whole cluster on this machine, including NATS and Redis')
   .action(async () => {
+    refuseRemovedSettings(process.env);
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');

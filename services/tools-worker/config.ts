@@ -8,12 +8,6 @@ export const toolsWorkerConfig = z.object({
   TOOLS_DIR: setting.optionalText('Folder of TypeScript files with one tool each; changed files are loaded again'),
   SLOTS: setting.integer('Maximum number of tools that run at once', 32, 1, 1024),
   TOOL_TIMEOUT_MS: setting.integer('Timeout for the result of a tool, in milliseconds', 60_000, 50, 3_600_000),
-  TOOL_OUTPUT_BYTES: setting.integer(
-    'Maximum size of the output of a tool in bytes, including images in base64',
-    8 * 1024 * 1024,
-    1024,
-    32 * 1024 * 1024,
-  ),
   DRAIN_MS: setting.integer(
     'Time for running tools to finish when the worker stops, in milliseconds',
     30_000,

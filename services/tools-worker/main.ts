@@ -40,7 +40,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   const folder = config.TOOLS_DIR === undefined ? undefined : new ToolFolder(config.TOOLS_DIR, log);
   if (folder) releases.add('folder of tools', () => folder.close());
   await folder?.start(onChange);
-  const maxMessageBytes = config.TOOL_OUTPUT_BYTES + messageMarginBytes;
+  const maxMessageBytes = maxOutputBytes + messageMarginBytes;
   const [linkedEntries, sharedEntries] = [
     mcp.servers.filter(({ kind }) => kind === 'oauth'),
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
@@ -61,14 +61,13 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   return {
     kind: 'tools',
     formats: [toolsFormat.name],
-    coalesceMs: 0,
     handler: toolBreakers.limitCalls(
       createHandleJob({
         tools: toolSet,
         linkedServers,
         timeoutMs: config.TOOL_TIMEOUT_MS,
         maxCallBytes: computeMemoryShare(callMemoryDivisor, process.constrainedMemory()),
-        maxOutputBytes: config.TOOL_OUTPUT_BYTES,
+        maxOutputBytes,
       }),
     ),
     facts: () => ({

@@ -7,7 +7,6 @@ const gibibyte = 1024 * mebibyte;
 /** The settings of files. They must be the same in all components that store or read files. */
 export const fileSettings = {
   FILE_MAX_BYTES: setting.integer('Most bytes of one file', 512 * mebibyte, 1_024, 64 * gibibyte),
-  FILE_MAX_LINES: setting.integer('Most lines of a file for a batch', 50_000, 1, 10_000_000),
   FILES_OWNER_BYTES: setting.integer(
     'Most bytes of the files of one person, team or key without owner; more are refused. One owner gets at most half of what the files of all others leave of fifteen sixteenths of `FILES_MAX_BYTES`',
     4 * gibibyte,

@@ -8,6 +8,9 @@ import { SealedObjectStore } from './sealed-object-store.ts';
 
 const dayMs = 24 * 3_600_000;
 
+/** Maximum lines of a file for a batch, as at OpenAI. */
+const maxFileLines = 50_000;
+
 export interface OpenFilesOptions {
   settings: FileSettings;
   /** Start of the names of objects in S3, before a slash. */
@@ -36,7 +39,7 @@ export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles>
     records: openRecords({ ownerBytes, totalBytes }),
     store: objects,
     fileBytes: settings.FILE_MAX_BYTES,
-    fileLines: settings.FILE_MAX_LINES,
+    fileLines: maxFileLines,
     keepMs: days === undefined ? undefined : days * dayMs,
     log,
   });

@@ -6,7 +6,7 @@ import type { ModelOperation } from '#shared/core/operation.ts';
 export interface ClientApi {
   segment: string;
   /** The setting of the ingress that renames the segment; undefined for a segment with a fixed name. */
-  segmentSetting?: 'CHAT_FAMILY' | 'MESSAGES_FAMILY';
+  segmentSetting?: 'CHAT_FAMILY';
   /** Path prefixes of the API's formats below the segment; `''` for no prefix. Clients may use any of these prefixes. */
   prefixes: readonly string[];
   /** A header that may carry the key, in addition to `Authorization: Bearer`. */

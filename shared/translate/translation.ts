@@ -17,8 +17,6 @@ export interface AnswerContext {
   now?: (() => number) | undefined;
   /** Estimates the input tokens, at least 1. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
-  /** Whether the usage of a chat stream comes in a separate chunk. */
-  usageChunk?: boolean | undefined;
   /** The fields that `Translation.recall` returned for the request. */
   recalled?: JsonObject | undefined;
   /**

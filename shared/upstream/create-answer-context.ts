@@ -1,7 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { createMultiKeySealer, createSealer, type Sealer } from '#shared/core/seal.ts';
 import { createAnswerId } from '#shared/formats/answer-id.ts';
-import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
 import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
@@ -12,8 +11,6 @@ export interface AnswerContextOptions {
   request: JsonObject;
   /** The best known number of input tokens. Read if the upstream does not report the number. */
   input: { readonly tokens: number };
-  /** Whether the usage of a stream comes in a separate chunk, if the client requests the usage. */
-  usageChunk?: boolean | undefined;
   /** See `AnswerContext.origin`. */
   origin?: string | undefined;
 }
@@ -23,7 +20,7 @@ export interface AnswerContextOptions {
  * of the upstream.
  */
 export function createAnswerContext(options: AnswerContextOptions): AnswerContext {
-  const { translation, job, request, input, usageChunk, origin } = options;
+  const { translation, job, request, input, origin } = options;
   return {
     id: job.answerId ?? createAnswerId(translation.client),
     model: job.model,
@@ -32,7 +29,6 @@ export function createAnswerContext(options: AnswerContextOptions): AnswerContex
     promptTokens: () => Math.max(1, input.tokens),
     recalled: translation.recallFields?.(request),
     origin,
-    usageChunk: usageChunk === true && asksForUsage(request),
     seal: createSeal(job),
   };
 }

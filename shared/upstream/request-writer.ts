@@ -29,10 +29,8 @@ export interface WrittenRequest extends UpstreamRequest {
   onStatus?: (status: number) => void;
 }
 
-export interface RequestWriterOptions extends Pick<AnswerContextOptions, 'usageChunk' | 'origin'> {
+export interface RequestWriterOptions extends Pick<AnswerContextOptions, 'origin'> {
   counter: TokenCounter;
-  /** Whether the router lowers limits of output tokens that the upstream refuses. */
-  fitsOutput?: boolean | undefined;
 }
 
 /** The sources of a request besides its translation. */
@@ -61,7 +59,7 @@ export class RequestWriter {
     continued?: { promptTokens: number | undefined },
   ): WrittenRequest {
     const { job, read, signal } = source;
-    const { counter, usageChunk, fitsOutput, origin } = this.#options;
+    const { counter, origin } = this.#options;
     const { translation, format, path } = route;
     const encoded = format.encode?.(request, `rtr-${randomUUID()}`);
     const body = encoded?.body ?? read.write(request);
@@ -80,9 +78,9 @@ export class RequestWriter {
       headers: createRequestHeaders(route, job, encoded?.contentType),
       job,
       route,
-      answerContext: createAnswerContext({ translation, job, request: read.request, input, usageChunk, origin }),
+      answerContext: createAnswerContext({ translation, job, request: read.request, input, origin }),
       input,
-      fit: fitsOutput === true ? this.#createFit(source, route, request, isCountable, inputTokens) : undefined,
+      fit: this.#createFit(source, route, request, isCountable, inputTokens),
       turn: PausableTurn.createFor({ upstream: format, client: translation.client, request, write: read.write }),
       calibrate: isCounted ? counter.createCalibration(request, job.model, bytes) : undefined,
     };

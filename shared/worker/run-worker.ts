@@ -23,6 +23,11 @@ import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-op
  */
 const bodyMemoryDivisor = 12;
 
+/**
+ * Milliseconds in which the pieces of a stream are collected, so that they are sent together. Tools send few pieces, each by itself.
+ */
+const coalesceMs = 5;
+
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 
 export interface WorkerContext<Config extends WorkerConfig> {
@@ -40,8 +45,6 @@ export interface WorkerContext<Config extends WorkerConfig> {
 /** One worker, ready to be connected to the broker. */
 export interface WorkerDefinition extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
   facts: () => WorkerFacts;
-  /** Milliseconds for which pieces of a stream are collected to be sent together; 0 sends each piece by itself. */
-  coalesceMs: number;
 }
 
 /**
@@ -76,7 +79,7 @@ export async function runWorker<Config extends WorkerConfig>(
 
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
-    const { kind, formats, coalesceMs } = definition;
+    const { kind, formats } = definition;
     // Failures of one tool show nothing about the other tools, so each tool has a circuit breaker of its own.
     const handler = tier === 'tools' ? definition.handler : breaker.wrapHandler(definition.handler);
     const options = {
@@ -88,10 +91,10 @@ export async function runWorker<Config extends WorkerConfig>(
       formats,
       version,
       handler,
-      coalesceMs,
+      coalesceMs: tier === 'tools' ? 0 : coalesceMs,
       tracing,
       meter: admin.metrics,
-      memory: new FrameMemory(config.MAX_KEPT_BYTES),
+      memory: new FrameMemory(),
       bodies: new MemoryBudget(computeMemoryShare(bodyMemoryDivisor, process.constrainedMemory())),
     };
     const startedWorker = startWorker({ ...options, ...facts() });

@@ -11,12 +11,6 @@ export const workerSettings = {
     .regex(/^[\w-]{1,64}$/)
     .optional()
     .describe('Name of the worker, unique in the cluster: 1 to 64 letters, digits, `_` and `-`; random if unset'),
-  MAX_KEPT_BYTES: setting.integer(
-    'Maximum bytes of sent answers that are kept for an ingress that is out of reach. Engines and providers pause before this many bytes are kept; command-line agents and tools do not pause, so the oldest bytes of their answers are lost',
-    64 * 1024 * 1024,
-    1024 * 1024,
-    16 * 1024 ** 3,
-  ),
   ADMIN_PORT: setting.optionalInteger(
     'Port of `/metrics`, `/health` and `/live` for operators; none if unset',
     0,

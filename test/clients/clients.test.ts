@@ -14,7 +14,7 @@ const program = findLlamaServer();
 /** What this run saw, by client and format. */
 const results = new Map<string, ClientResult>();
 
-const engineSettings = { PORT: '0', DEMO_TOKENS_PER_SECOND: '0' };
+const engineSettings = { PORT: '0', DEMO_OPTIONS: 'rate=0' };
 
 const engine = useStarted(async () => startProcess('services/demo-engine/main.ts', engineSettings));
 const front = useStarted(async () => {

@@ -18,7 +18,7 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwH
 const turns = 20;
 const compactedAfter = 10;
 
-const engineSettings = { PORT: '0', DEMO_MODELS: 'gpt-5.5', DEMO_TOKENS_PER_SECOND: '0' };
+const engineSettings = { PORT: '0', DEMO_MODELS: 'gpt-5.5', DEMO_OPTIONS: 'rate=0' };
 
 const folder = useFolder();
 const engine = useStarted(async () => startProcess('services/demo-engine/main.ts', engineSettings));

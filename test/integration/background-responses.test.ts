@@ -18,7 +18,7 @@ const cluster = useCluster();
 beforeAll(async () => {
   const [{ url }] = await Promise.all([
     cluster.otherIngress(),
-    cluster.addBatchRunner({ BATCH_ATTEMPTS: '2', BACKGROUND_AT_ONCE: '4', WEBHOOK_NETWORKS: '127.0.0.1' }),
+    cluster.addBatchRunner({ WEBHOOK_NETWORKS: '127.0.0.1' }),
   ]);
   here = clientAt(cluster.url);
   there = clientAt(url);
@@ -100,25 +100,6 @@ describe('a response in the background', () => {
     for (const { controller } of streams) controller.abort();
     await here.responses.cancel(id);
     await until(async () => (await ledger()).length > before);
-  });
-
-  it('finds a place beside those of an owner who asks for more than a runner makes at once', async () => {
-    const many = clientAt(cluster.url, (await cluster.addKey({})).raw);
-    const long = await Promise.all(
-      Array.from({ length: 5 }, () => many.responses.create(asking('rate=20 tokens=2000'))),
-    );
-    const runningIds = async (): Promise<string[]> => {
-      const responses = await Promise.all(long.map(({ id }) => many.responses.retrieve(id)));
-      return responses.filter(({ status }) => status === 'in_progress').map(({ id }) => id);
-    };
-    await until(async () => (await runningIds()).length === 2);
-    const { id } = await here.responses.create(asking('rate=100 tokens=10'));
-    expect((await untilOver(here, id)).status).toBe('completed');
-    const [first = '', second = ''] = await runningIds();
-    await many.responses.cancel(first);
-    await many.responses.cancel(second);
-    await until(async () => (await runningIds()).length === 2);
-    for (const response of long) await many.responses.cancel(response.id);
   });
 
   it('is queued at once, produced without its client, stored, and counted once', async () => {

@@ -31,7 +31,6 @@ const cluster = useStarted(() =>
       FILES_MAX_BYTES: String(64 * 1024 ** 2),
       FILES_OWNER_BYTES: String(20 * piece),
       FILE_MAX_BYTES: String(8 * piece),
-      FILE_MAX_LINES: '100',
       MAX_BODY_BYTES: String(4 * piece),
       BODY_TIMEOUT_MS: '5000',
       SEAL_SECRET: randomBytes(32).toString('hex'),
@@ -265,10 +264,10 @@ describe('an upload', () => {
     const file = await anthropicFile(randomBytes(8 * piece + 1), 'a.bin');
     const refused = { status: 413, type: 'request_too_large' };
     expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject(refused);
-    const lines = await toFile(Buffer.from('{}\n'.repeat(101)), 'a.jsonl');
+    const lines = await toFile(Buffer.from('{}\n'.repeat(50_001)), 'a.jsonl');
     expect(await refusal(openai.files.create({ file: lines, purpose: 'batch' }))).toMatchObject({
       status: 400,
-      message: '400 The file has 101 lines: a batch may have 100.',
+      message: '400 The file has 50001 lines: a batch may have 50000.',
     });
     expect((await openai.files.list()).data).toEqual([]);
     // Everything reserved is free again.

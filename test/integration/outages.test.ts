@@ -32,7 +32,7 @@ const cluster = useStarted(() =>
   startScriptedCluster({
     natsUrl: nats.url,
     redisUrl: redis.url,
-    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '2500' },
+    ingress: { LOG_LEVEL: 'debug' },
   }),
 );
 const other = useStarted(() => cluster.addIngress());

@@ -62,7 +62,7 @@ beforeAll(async () => {
     }),
   );
   writeOwn('greet', '`Hello, ${name}!`');
-  const settings = { MCP_CONFIG: join(folder, 'mcp.json'), TOOLS_DIR: own, TOOL_OUTPUT_BYTES: '100000' };
+  const settings = { MCP_CONFIG: join(folder, 'mcp.json'), TOOLS_DIR: own };
   worker = await cluster.addToolsWorker({ ...settings, SECRET: 'x' });
   await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
 });
@@ -200,8 +200,8 @@ describe('running a tool', () => {
 
   it('reports a tool with too large an output as failed', async () => {
     expect((await run('large', { bytes: 90_000 })).is_error).toBe(false);
-    const text = expect.stringContaining('larger than 100000 bytes');
-    expect(await run('large', { bytes: 110_000 })).toMatchObject({ is_error: true, content: [{ text }] });
+    const text = expect.stringContaining('larger than 8388608 bytes');
+    expect(await run('large', { bytes: 8_400_000 })).toMatchObject({ is_error: true, content: [{ text }] });
   });
 
   it('cancels the tool when the client disconnects', async () => {

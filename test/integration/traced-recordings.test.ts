@@ -9,7 +9,7 @@ import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { until } from '../helpers/until.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
-const recordings = { RECORDINGS: 'on', RECORDINGS_TRACES: 'on', SEAL_SECRET: 'ab'.repeat(32) };
+const recordings = { RECORDINGS: 'traced', SEAL_SECRET: 'ab'.repeat(32) };
 const server = 2;
 const chat = '/openai/v1/chat/completions';
 

@@ -18,12 +18,15 @@ const finishMs = 5_000;
 /** Largest number of characters of events that wait in memory while the store is unreachable, for all responses together. */
 const maxWaitingCharacters = 64 * 1024 * 1024;
 
+/** Maximum of responses that this runner makes at the same time, those of one owner up to half of them; further ones wait in the queue. */
+const places = 256;
+
 export interface StartResponsesParts extends Pick<
   MakeResponseParts,
   'formats' | 'identities' | 'heavyWork' | 'maxTries' | 'countResponse' | 'log'
 > {
   serving: Omit<ServeRunParts, 'record'>;
-  config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
+  config: OpenBackgroundOptions['config'];
   name: string;
   stores: Pick<ServingResources, 'storedRedis' | 'storedResponses' | 'ledger' | 'ownerKeys' | 'reportUnreadable'>;
   access: BackgroundAccess;
@@ -62,13 +65,13 @@ export function startResponses({
     stopping: stopping.signal,
     log,
     serving,
-    ownerPlaces: new OwnerPlaces({ places: config.BACKGROUND_AT_ONCE, jobs, log }),
+    ownerPlaces: new OwnerPlaces({ places, jobs, log }),
     eventBudget: new MemoryBudget(maxWaitingCharacters),
   };
   const worker = new BackgroundWorker<ResponseJob>({
     access,
     queue: 'responses',
-    concurrency: config.BACKGROUND_AT_ONCE,
+    concurrency: places,
     handle: (job) => makeResponse(parts, job),
   });
   releases.add('responses', () => void setTimeout(() => stopping.abort(), finishMs).unref());

@@ -28,6 +28,12 @@ const minGraceMs = 10_000;
 
 const dayMs = 24 * 3_600_000;
 
+/** Hour of the day (UTC) at which the usage of the day before is exported. */
+const exportHour = 1;
+
+/** Percentage of failed requests above which an alert begins. */
+const alertPercent = 20;
+
 export interface ScheduledTasksOptions {
   config: z.output<typeof batchRunnerConfig>;
   /** Prefix of all names in Redis. */
@@ -61,7 +67,7 @@ export function createScheduledTasks(
   });
   const exports: UsageExportParts = {
     team: config.USAGE_EXPORT_TEAM,
-    hour: config.USAGE_EXPORT_HOUR,
+    hour: exportHour,
     teams: accounts.teams,
     usage,
     findNames: (parties) => partyNames(accounts, parties),
@@ -76,7 +82,7 @@ export function createScheduledTasks(
     budgets: { everyMs: 30 * secondMs, run: () => checkBudgets() },
     errors: {
       everyMs: 10 * secondMs,
-      run: () => checkErrorRate(errorView.read(), { states, percent: config.ALERT_ERROR_PERCENT }),
+      run: () => checkErrorRate(errorView.read(), { states, percent: alertPercent }),
     },
     keys: { everyMs: 600 * secondMs, run: () => checkExpiringKeys({ keys: accounts.keys, states }) },
     workers: {

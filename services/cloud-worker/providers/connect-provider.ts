@@ -5,10 +5,10 @@ import type { CloudWorkerConfig } from '../config.ts';
 import { findMissingVariables, findProviderKey } from './find-providers.ts';
 import { keyHeader, type Provider } from './provider.ts';
 
-type ConnectConfig = Pick<
-  CloudWorkerConfig,
-  'PROVIDER_URL' | 'PROVIDER_KEY' | 'PROVIDER_KEY_HEADER' | 'SLOTS' | 'CONNECT_TIMEOUT_MS'
->;
+type ConnectConfig = Pick<CloudWorkerConfig, 'PROVIDER_URL' | 'PROVIDER_KEY' | 'PROVIDER_KEY_HEADER' | 'SLOTS'>;
+
+/** Maximum milliseconds for a connection to the provider. */
+const connectTimeoutMs = 5_000;
 
 /**
  * Opens the connections to a provider, with the operator's key in every request. No input of a client influences the URL of a request, and
@@ -38,7 +38,7 @@ export function connectProvider(
   return new UpstreamHttp({
     url: config.PROVIDER_URL ?? provider.url(environment),
     connections: config.SLOTS,
-    connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+    connectTimeoutMs,
     headers: async () => ({ ...common, ...(await authorization()) }),
     allowH2: true,
     onOver,

@@ -136,7 +136,7 @@ export const ownerSumsSchema = z
   .meta({ id: 'AgentSessionSums', description: 'Sums over the sessions of a team, a person or a key.' });
 
 /**
- * `GET /agent-sessions/sums`: for each team that the person may see, the sums of its agent sessions in the days that are kept
- * (`AGENT_SESSIONS_DAYS`), the highest cost first; with `user=`, `team=` or `key=`, the sums of that owner.
+ * `GET /agent-sessions/sums`: for each team that the person may see, the sums of its agent sessions in the seven days that are
+ * kept, the highest cost first; with `user=`, `team=` or `key=`, the sums of that owner.
  */
 export type AgentSessionSums = z.output<typeof ownerSumsSchema>;

@@ -2,7 +2,7 @@
  * Options of an answer: its speed, its length, its faults, and variants of its form.
  *
  * Options come from three sources. A later source in this list overrides an earlier source, field by field:
- * 1. the engine's settings: `DEMO_FIRST_TOKEN_DELAY_MS`, `DEMO_TOKENS_PER_SECOND`, and `DEMO_OPTIONS` in the syntax of 2;
+ * 1. the engine's setting `DEMO_OPTIONS`, in the syntax of 2;
  * 2. a separate line in the last user text, for clients that cannot add fields: `[demo fault=drop after=5]`. It accepts the
  *    field names and the short forms `delay`, `rate`, `tokens` and `after`. The line is ignored if 3 is present;
  * 3. a field `demo` of the request's body, `{"demo": {"fault": "drop", "fault_after_tokens": 5}}` (`extra_body` in the

@@ -19,9 +19,9 @@ export class EventLoopLoad {
   #dueAt = performance.now() + sampleMs;
 
   /**
-   * @param maxMs average delay above which `isBehind` becomes true; it becomes false again at half of that delay; 0 switches the check off
+   * @param maxMs average delay above which `isBehind` becomes true; it becomes false again at half of that delay
    */
-  constructor(maxMs: number) {
+  constructor(maxMs = 1_000) {
     this.#maxMs = maxMs;
     this.#timer = setInterval(() => this.#sample(performance.now()), sampleMs);
     this.#timer.unref();
@@ -39,6 +39,6 @@ export class EventLoopLoad {
     const lateMs = Math.min(maxSampleMs, Math.max(0, now - this.#dueAt));
     this.#dueAt = now + sampleMs;
     this.#delayMs += (lateMs - this.#delayMs) * sampleWeight;
-    this.#isBehind = this.#maxMs > 0 && this.#delayMs > (this.#isBehind ? this.#maxMs / 2 : this.#maxMs);
+    this.#isBehind = this.#delayMs > (this.#isBehind ? this.#maxMs / 2 : this.#maxMs);
   }
 }

@@ -9,14 +9,14 @@ export type BodySender = Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs' | 'limi
 /** Bytes of memory per running or waiting request and its sockets, as `npm run bench` measures them, plus a margin. */
 const activeBytes = 64 * 1024;
 
-/** Returns the default limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
-export function computeDefaultMaxActive(limitBytes: number): number {
+/** Returns the limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
+export function computeMaxActive(limitBytes: number): number {
   const fittingRequests = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
   return Math.max(100, Math.min(20_000, fittingRequests));
 }
 
-/** Returns the default limit of bytes for bodies: a quarter of the memory limit, and at most 1 GiB. */
-export function computeDefaultHeldBytes(limitBytes: number): number {
+/** Returns the limit of bytes for bodies: a quarter of the memory limit, and at most 1 GiB. */
+export function computeHeldBytes(limitBytes: number): number {
   return limitBytes > 0 ? Math.min(1024 ** 3, Math.floor(limitBytes / 4)) : 1024 ** 3;
 }
 

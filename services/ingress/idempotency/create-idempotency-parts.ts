@@ -4,6 +4,7 @@ import {
   toIdempotencyBounds,
   type idempotencySettings,
 } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
+import type { storedSettings } from '#shared/accounts/stored-bounds.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { ServingResources } from '#shared/serving/open/open-serving.ts';
@@ -23,7 +24,10 @@ export interface CreateIdempotencyOptions extends Pick<
   IdempotencyParts,
   'outages' | 'changes' | 'limits' | 'findKnownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
 > {
-  config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
+  config: Pick<
+    IngressConfig,
+    'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings | keyof typeof storedSettings
+  >;
   serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'store'>;
   registry: Registry;
   log: Logger;

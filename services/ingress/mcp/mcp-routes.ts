@@ -13,16 +13,15 @@ import { RouterError } from '#shared/core/errors.ts';
 export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireKeyParts {
   mcp: ToolsMcp;
   /** Hosts of web pages that may use the endpoint, besides this machine. */
-  mcpOrigins: readonly string[];
   /** Origins of web pages that may use all APIs, or `*` alone. */
   corsOrigins: readonly string[];
 }
 
 /** Creates the routes of the MCP server for tools, to be mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function createMcpRoutes(parts: McpRoutesParts): Router {
-  const { mcp, mcpOrigins, corsOrigins } = parts;
+  const { mcp, corsOrigins } = parts;
   const routes = Router({ caseSensitive: true });
-  routes.use(requireOrigin(mcpOrigins, corsOrigins));
+  routes.use(requireOrigin(corsOrigins));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response, next) => {
     const message = await receiveMessage(request, response, parts);
@@ -56,15 +55,15 @@ async function receiveMessage(request: Request, response: Response, parts: Recei
 }
 
 /**
- * Refuses requests from web pages of hosts that are neither listed nor this machine, because a page could point its own host name at this
+ * Refuses requests from web pages whose origin is neither listed nor this machine, because a page could point its own host name at this
  * machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the header
  * `Origin`. The value `*` of `CORS_ORIGINS` does not admit all pages here.
  */
-function requireOrigin(hosts: readonly string[], origins: readonly string[]): RequestHandler {
-  const allowed = [...localhostAllowedOrigins(), ...hosts];
+function requireOrigin(origins: readonly string[]): RequestHandler {
+  const ownHosts = localhostAllowedOrigins();
   return (request, _, next) => {
     const origin = request.get('origin');
-    if (!(origin !== undefined && origins.includes(origin)) && !validateOriginHeader(origin, allowed).ok) {
+    if (!(origin !== undefined && origins.includes(origin)) && !validateOriginHeader(origin, ownHosts).ok) {
       throw new RouterError('permission_denied', 'Web pages of this origin may not use the tools.');
     }
     next();

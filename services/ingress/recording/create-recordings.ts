@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import { toRecordingBounds, type recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
 import { Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { storedSettings } from '#shared/accounts/stored-bounds.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
@@ -13,8 +14,11 @@ import { createRecordedTraces } from './recorded-traces.ts';
 /** Largest total of bytes of bodies and answers that this ingress holds for recordings. */
 const roomBytes = 32 * 1024 * 1024;
 
+/** Maximum bytes that are recorded of the body of a request, and of its answer; what follows is cut. */
+const recordedBytes = 1024 * 1024;
+
 export interface CreateRecordingsOptions {
-  config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
+  config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings | keyof typeof storedSettings>;
   serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'reportUnreadable'>;
   isTracing: boolean;
   registry: Registry;
@@ -39,13 +43,13 @@ export function createRecordings(options: CreateRecordingsOptions): RecordingPar
     keys: serving.ownerKeys,
     report: serving.reportUnreadable,
   });
-  const isOn = config.RECORDINGS === 'on';
-  const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
+  const isOn = config.RECORDINGS !== 'off';
+  const isTraced = isTracing && config.RECORDINGS === 'traced';
   // The metrics exist even if recording is switched off.
   const count = { recorded: createRecordingCounter(registry), traced: createTracedCounter(registry) };
   const recorder = new Recorder({
     recordings: store,
-    bytes: config.RECORDING_BYTES,
+    bytes: recordedBytes,
     roomBytes,
     count: count.recorded,
     traces: isTraced ? createRecordedTraces({ formats: clientFormats, count: count.traced, log }) : undefined,

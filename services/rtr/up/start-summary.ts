@@ -7,7 +7,6 @@ export interface StartSummary {
   baseUrl: string;
   consoleUrl: string;
   chatFormat: string;
-  messagesFormat: string;
   metricsUrl: string;
   /** The raw key that this start created; undefined if this start created no key. */
   newKey: string | undefined;
@@ -24,18 +23,8 @@ export interface StartSummary {
 
 /** Returns the text that `rtr up` prints when the cluster is ready. */
 export function formatStartSummary(facts: StartSummary): string {
-  const {
-    baseUrl,
-    chatFormat,
-    messagesFormat,
-    metricsUrl,
-    newKey,
-    maskedKeys,
-    engines,
-    plan,
-    usesDemoEngine,
-    hasServingWorker,
-  } = facts;
+  const { baseUrl, chatFormat, metricsUrl, newKey, maskedKeys, engines, plan, usesDemoEngine, hasServingWorker } =
+    facts;
   const { consoleUrl, adminToken } = facts;
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
@@ -55,7 +44,7 @@ export function formatStartSummary(facts: StartSummary): string {
     'Model Router is up.',
     '',
     `  base URL  ${chatUrl}   for OpenAI clients`,
-    `            ${baseUrl}/api/${messagesFormat}   for Anthropic clients`,
+    `            ${baseUrl}/api/anthropic   for Anthropic clients`,
     `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
     `  console   ${consoleLine}`,

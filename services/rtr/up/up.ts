@@ -182,14 +182,13 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const buildProblem = await pagesBuild;
   if (buildProblem !== undefined) logs.write('warn', buildProblem);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  const formats = { chatFormat: config.CHAT_FAMILY, messagesFormat: config.MESSAGES_FAMILY };
   const consoleUrl = config.PUBLIC_URL ?? baseUrl;
   const { usesDemoEngine } = engineWorkers;
   say(
     formatStartSummary({
       baseUrl,
       consoleUrl,
-      ...formats,
+      chatFormat: config.CHAT_FAMILY,
       metricsUrl,
       ...keys,
       engines,

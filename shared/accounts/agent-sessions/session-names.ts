@@ -62,6 +62,9 @@ export function sessionRedisNames(prefix: string) {
 
 const dayMs = 86_400_000;
 
+/** Milliseconds for which the sums of a session are kept after its last turn. */
+export const agentSessionsKeptMs = 7 * dayMs;
+
 /** Returns the current UTC day, such as `2026-11-21`, and the days that ended less than `keptMs` milliseconds ago, newest first. */
 export function listKeptDays(keptMs: number, now = Date.now()): string[] {
   const names: string[] = [];

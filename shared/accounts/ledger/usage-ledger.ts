@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
+import { agentSessionsKeptMs } from '../agent-sessions/session-names.ts';
 import { toLedgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';
 
@@ -76,7 +77,7 @@ export class UsageLedger {
     this.#redis = redis;
     this.#prefix = `${prefix}usage:`;
     this.#log = log;
-    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, sessionsKeptMs: 7 * 86_400_000, ...bounds };
+    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, sessionsKeptMs: agentSessionsKeptMs, ...bounds };
     this.#timer = setInterval(() => void this.#write(), writeEveryMs);
     redis.on('ready', this.#onConnected);
   }

@@ -20,8 +20,8 @@ export class ShortOutages {
   #outageEnd: Promise<boolean> | undefined;
   #losses = 0;
 
-  /** @param waitMs milliseconds after the beginning of an outage until requests no longer wait */
-  constructor(connection: Pick<RedisConnection, 'redis' | 'whenReady'>, waitMs: number) {
+  /** @param waitMs milliseconds after the beginning of an outage until requests no longer wait: the time of a restart */
+  constructor(connection: Pick<RedisConnection, 'redis' | 'whenReady'>, waitMs = 5_000) {
     this.#connection = connection;
     this.#waitMs = waitMs;
     const { redis } = connection;

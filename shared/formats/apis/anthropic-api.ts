@@ -7,7 +7,6 @@ import { toMessagesModel, createModelPage } from './anthropic-models.ts';
 
 export const anthropicApi: ClientApi = {
   segment: 'anthropic',
-  segmentSetting: 'MESSAGES_FAMILY',
   prefixes: ['/v1', ''],
   keyHeader: 'x-api-key',
   // Claude Code checks the server with a HEAD request to this path, without a key. Express answers HEAD with the GET route.

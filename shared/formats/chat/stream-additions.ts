@@ -1,5 +1,5 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { writeDataEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
 import { createChatErrorBody } from './error.ts';
@@ -8,20 +8,11 @@ import type { RouterError } from '#shared/core/errors.ts';
 export const chatDone = writeDataEvent('[DONE]');
 
 /**
- * Writes the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
+ * Writes the end of a complete stream. The usage is part of the last chunk, which has the finish reason.
  * @param last the last chunk, without usage
- * @param inSeparateChunk whether the usage comes in a separate chunk without choices, as OpenAI sends it
  */
-export function writeChatEnding(last: JsonObject, usage: JsonObject, inSeparateChunk = false): string {
-  if (!inSeparateChunk) return `${writeDataEvent(JSON.stringify({ ...last, usage }))}${chatDone}`;
-  const { id, object, created, model } = last;
-  const usageChunk = { id, object, created, model, choices: [], usage };
-  return `${writeDataEvent(JSON.stringify(last))}${writeDataEvent(JSON.stringify(usageChunk))}${chatDone}`;
-}
-
-/** Whether a streamed request asks for the usage in a separate chunk, as OpenAI sends it. */
-export function asksForUsage({ stream, stream_options: options }: JsonObject): boolean {
-  return stream === true && isJsonObject(options) && options['include_usage'] === true;
+export function writeChatEnding(last: JsonObject, usage: JsonObject): string {
+  return `${writeDataEvent(JSON.stringify({ ...last, usage }))}${chatDone}`;
 }
 
 /** The router's additions to a stream of chunks. A keep-alive is a comment, because clients read every event as a chunk. */

@@ -8,6 +8,7 @@ import { logUnreadable, type ReportUnreadable } from '#shared/accounts/redis/sto
 import { WriteWatch } from '#shared/accounts/redis/write-watch.ts';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { computeStoredBounds } from '#shared/accounts/stored-bounds.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
@@ -98,8 +99,7 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
   const ownerKeys = new OwnerKeys(secrets);
   const bounds = {
     keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
-    ownerBytes: config.RESPONSES_OWNER_BYTES,
-    totalBytes: config.RESPONSES_MAX_BYTES,
+    ...computeStoredBounds('responses', config),
     historyBytes: config.MAX_BODY_BYTES,
   };
   const storedResponses = new StoredResponses(storedRedis.redis, prefix, {
@@ -134,7 +134,6 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
   const ledger = new UsageLedger(redis.redis, prefix, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,
     requestsKeptMs: config.USAGE_DAYS * dayMs,
-    sessionsKeptMs: config.AGENT_SESSIONS_DAYS * dayMs,
   });
   releases.add('usage ledger', () => ledger.close());
   const limits = new LimitKeeper(redis.redis, prefix, log);

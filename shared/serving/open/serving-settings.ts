@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
+import { storedSettings } from '#shared/accounts/stored-bounds.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
-import { computeDefaultContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
+import { computeContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
@@ -45,25 +46,8 @@ export const servingSettings = {
     1,
     3_650,
   ),
-  AGENT_SESSIONS_DAYS: setting.integer(
-    'Days for which the sums of a session of a coding agent are kept after its last turn; 0 keeps none',
-    7,
-    0,
-    365,
-  ),
   RESPONSES_KEEP_HOURS: setting.integer('Hours for which responses are stored; 0 stores none', 24, 0, 8_760),
-  RESPONSES_OWNER_BYTES: setting.integer(
-    'Maximum bytes in Redis for the stored responses of one person, team or key without owner; the oldest responses are removed first',
-    32 * 1024 * 1024,
-    1_024,
-    64 * 1024 ** 3,
-  ),
-  RESPONSES_MAX_BYTES: setting.integer(
-    'Maximum bytes in Redis for all stored responses; responses of the owner with the most bytes are removed first',
-    128 * 1024 * 1024,
-    1_024,
-    1024 ** 4,
-  ),
+  ...storedSettings,
   ...fileSettings,
   MAX_BODY_BYTES: setting.integer(
     'Maximum bytes of one request body, after decompression',
@@ -92,36 +76,12 @@ export const servingSettings = {
   ),
   IDLE_TIMEOUT_MS: setting.integer('Time between two tokens of a stream', 120_000, 100, 3_600_000),
   TOTAL_TIMEOUT_MS: setting.integer('Time for the whole request', 3_600_000, 100, 86_400_000),
-  SILENCE_TIMEOUT_MS: setting.integer(
-    'Time without a sign of life from the worker that serves the request',
-    10_000,
-    3_000,
-    600_000,
-  ),
-  BROKER_TIMEOUT_MS: setting.integer(
-    'Time without a connection to NATS, for waiting and for running requests',
-    60_000,
-    1_000,
-    3_600_000,
-  ),
-  SPILL_MS: setting.integer(
-    'Time until a request that no worker has taken also enters the next lane',
-    500,
-    10,
-    600_000,
-  ),
   KEEP_ALIVE_MS: setting.integer(
     'Time without a byte after which the client of a stream gets a keep-alive',
     10_000,
     100,
     600_000,
   ),
-  CONTINUE_BYTES: setting.optionalInteger(
-    'Maximum bytes of requests and relayed answers that are kept, so that a stream can continue on another worker when its worker is lost. Answers may take a quarter of these bytes. 0 continues no stream. If unset: an eighth of the memory limit, at most 256 MiB',
-    0,
-    64 * 1024 ** 3,
-  ),
-  MAX_ATTEMPTS: setting.integer('Maximum number of workers that get one request', 3, 1, 10),
 };
 
 export type ServingConfig = z.output<z.ZodObject<typeof servingSettings>>;
@@ -139,13 +99,13 @@ export function toDispatchSettings(config: ServingConfig, id: string): DispatchS
       firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
       idleMs: config.IDLE_TIMEOUT_MS,
       totalMs: config.TOTAL_TIMEOUT_MS,
-      silenceMs: config.SILENCE_TIMEOUT_MS,
-      brokerMs: config.BROKER_TIMEOUT_MS,
+      silenceMs: 10_000,
+      brokerMs: 60_000,
     },
     queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
-    overflowMs: config.SPILL_MS,
+    overflowMs: 500,
     keepAliveMs: config.KEEP_ALIVE_MS,
-    maxAttempts: config.MAX_ATTEMPTS,
-    continueBytes: config.CONTINUE_BYTES ?? computeDefaultContinueBytes(process.constrainedMemory()),
+    maxAttempts: 3,
+    continueBytes: computeContinueBytes(process.constrainedMemory()),
   };
 }

@@ -111,7 +111,7 @@ export class ChatToChatStream implements StreamTranslation {
     });
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = endedChoices;
-    const text = writeChatEnding(last, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(last, writeChatUsage(usage, this.#usage));
     return { text: roleChunk + inputChunks + text, ending: { usage, finishReason } };
   }
 

@@ -62,10 +62,10 @@ export class ChatAnswerWriter implements AnswerWriter {
     let calls = unsentInputs.length === 0 ? '' : this.#writeCalls(unsentInputs);
     // In the chat format, the arguments of a call without arguments are an empty object.
     for (const index of this.#callsWithoutArguments) calls += this.#writeCalls([createCallDelta(index, '{}')]);
-    const { id, created, model, usageChunk } = this.#answerContext;
+    const { id, created, model } = this.#answerContext;
     const choice = { index: 0, delta: {}, logprobs: null, finish_reason: finishReason };
     const last = { id, object: 'chat.completion.chunk', created, model, choices: [choice] };
-    return calls + writeChatEnding(last, writeChatUsage(usage, writeChatUsageDetails(usage)), usageChunk);
+    return calls + writeChatEnding(last, writeChatUsage(usage, writeChatUsageDetails(usage)));
   }
 
   #writeText(field: 'content' | 'reasoning_content' | 'refusal', text: string): string {

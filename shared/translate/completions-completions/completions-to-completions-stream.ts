@@ -68,7 +68,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const finishReason = readFinishReason(this.#upstreamFinishReason, false);
-    const text = writeChatEnding(this.#heldChunk, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(this.#heldChunk, writeChatUsage(usage, this.#usage));
     return { text, ending: { usage, finishReason } };
   }
 

@@ -122,7 +122,7 @@ class InfillStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const { choice, usage, finishReason } = readAnswer(this.#last, this.#answerContext, this.#text);
     const last = { ...createHead(this.#answerContext), choices: [choice] };
-    const text = writeChatEnding(last, writeChatUsage(usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(last, writeChatUsage(usage));
     return { text, ending: { usage, finishReason } };
   }
 

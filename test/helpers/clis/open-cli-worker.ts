@@ -44,7 +44,6 @@ export async function openCliWorker(options: CliWorkerOptions = {}) {
     recycleBytes: 2 ** 40,
     startMs: options.startMs ?? 20_000,
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
-    usageChunk: false,
     login: { recordAccepted: () => void logins.push('accepted'), recordRefused: () => void logins.push('refused') },
     log,
     onHealth: (healthy) => reports.push(healthy),

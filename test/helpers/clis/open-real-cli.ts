@@ -32,7 +32,6 @@ export async function openRealCli(
     CLI_COMMAND: commandOf(name),
     CLI_MODELS: model,
     SLOTS: '2',
-    START_TIMEOUT_MS: '200000',
     ...cli.environment(api.url),
     ...environment,
   };

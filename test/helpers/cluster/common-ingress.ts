@@ -27,9 +27,9 @@ export function commonRegistry(): Record<string, string> {
 }
 
 /**
- * Returns the settings of an ingress that many files share: a registry with hosted tools and prices, short keep-alives, and room for one
- * recording of 25 MiB in base64, but not for two.
+ * Returns the settings of an ingress that many files share: a registry with hosted tools and prices, short keep-alives, and a quarter of
+ * its memory as room for one recording of 25 MiB in base64, but not for two.
  */
 export function commonIngress(): Record<string, string> {
-  return { ...commonRegistry(), KEEP_ALIVE_MS: '200', MAX_HELD_BYTES: String(64 * 1024 * 1024) };
+  return { ...commonRegistry(), KEEP_ALIVE_MS: '200', MEMORY_BYTES: String(256 * 1024 * 1024) };
 }

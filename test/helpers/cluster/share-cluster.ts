@@ -100,7 +100,7 @@ export async function shareCluster(options: SharedOptions = {}): Promise<SharedC
     addEngine: async (environment, worker) => {
       const engine = startProcess('services/demo-engine/main.ts', {
         PORT: '0',
-        DEMO_TOKENS_PER_SECOND: '0',
+        DEMO_OPTIONS: 'rate=0',
         ...environment,
       });
       added.push(engine);

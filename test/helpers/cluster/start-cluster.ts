@@ -95,7 +95,7 @@ async function start(options: ClusterOptions): Promise<Cluster> {
     await Promise.all(started.map((service) => service.stop()));
   };
   try {
-    const engineSettings = { PORT: '0', DEMO_TOKENS_PER_SECOND: '0', ...options.engine };
+    const engineSettings = { PORT: '0', DEMO_OPTIONS: 'rate=0', ...options.engine };
     const engine = options.engineUrl === undefined ? launch('services/demo-engine/main.ts', engineSettings) : undefined;
     const findEngine = async () => options.engineUrl ?? String((await engine?.line('demo engine is ready'))?.['url']);
     const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);

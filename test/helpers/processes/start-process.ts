@@ -2,14 +2,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { builtFile } from './built-file.ts';
 
 /** Keeps the compiled code of services between starts, so that each start takes half the time. */
 export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
 
+const memoryLimiter = pathToFileURL(join(import.meta.dirname, 'limit-memory.mjs')).href;
+
 /**
  * Starts a program: the built one for the main file of a service, as the image has it, or its sources if `NODE_OPTIONS` preloads a module
- * that changes them. The IPC channel stops it when the test process dies.
+ * that changes them. With `MEMORY_BYTES`, it has the bounds of a process with so much memory. The IPC channel stops it when the test process dies.
  * @param nodeFlags default: those of this process
  */
 export function startProcess(
@@ -21,7 +24,7 @@ export function startProcess(
   const child = fork(environment['NODE_OPTIONS'] === undefined ? builtFile(file) : file, args, {
     env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    execArgv: [...nodeFlags],
+    execArgv: environment['MEMORY_BYTES'] === undefined ? [...nodeFlags] : [...nodeFlags, `--import=${memoryLimiter}`],
   });
   const lines: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();

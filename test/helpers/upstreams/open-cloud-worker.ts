@@ -15,7 +15,7 @@ export function openCloudWorker(
   options: Partial<ProviderUpstreamOptions> & Pick<ProviderUpstreamOptions, 'models'>,
 ) {
   const key = { PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
-  const settings = { PROVIDER_URL: url, ...key, SLOTS: 4, CONNECT_TIMEOUT_MS: 20_000 };
+  const settings = { PROVIDER_URL: url, ...key, SLOTS: 4 };
   const upstream = new ProviderUpstream({
     http: stopAfterTest(connectProvider(provider, settings, {})),
     provider,

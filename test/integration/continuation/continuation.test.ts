@@ -8,8 +8,8 @@ import { until } from '../../helpers/until.ts';
 /** A model that only the workers of this file serve. */
 const model = 'cut';
 
-/** Another ingress, on which streams do not continue. */
-let without: string;
+/** Another ingress, whose memory has room for streams of small requests. */
+let small: string;
 /** Kills the worker of the model, and starts another one in its place. */
 let replaceWorker: () => Promise<void>;
 
@@ -17,15 +17,15 @@ const cluster = useCluster();
 beforeAll(async () => {
   const [{ engineUrl, worker }, { url }] = await Promise.all([
     cluster.addEngine({ DEMO_MODELS: model }, { SLOTS: '16' }),
-    cluster.addIngress({ CONTINUE_BYTES: '0' }),
+    cluster.addIngress({ MEMORY_BYTES: String(8 * 1024 * 1024) }),
   ]);
-  without = url;
+  small = url;
   let serving = worker;
   replaceWorker = async () => {
     await serving.kill();
     serving = await cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '16' });
   };
-  await until(async () => (await ask({ url: without, format: 'chat', prompt: 'Hi' })).text !== '');
+  await until(async () => (await ask({ url: small, format: 'chat', prompt: 'Hi' })).text !== '');
 });
 
 type Asked = Omit<AskOptions, 'key' | 'url'> & { url?: string };
@@ -114,7 +114,12 @@ describe('a stream that cannot continue exactly', () => {
   const others: Record<string, () => Asked> = {
     'structured output': chat('[demo rate=8]\nSay "this and that".', { response_format }),
     'a client that wants none': () => ({ format: 'chat', prompt: slow, headers: { 'x-rtr-continue': 'never' } }),
-    'an ingress that continues none': () => ({ url: without, format: 'chat', prompt: slow }),
+    // One stream gets a quarter of an eighth of the memory.
+    'an ingress without room for its request': () => ({
+      url: small,
+      format: 'chat',
+      prompt: `${slow}\n${'x'.repeat(300_000)}`,
+    }),
   };
   const all = Object.entries({ ...refused, ...others });
   let answers: StreamedText[];

@@ -18,7 +18,7 @@ let doomed: ServiceProcess;
 const cluster = useCluster({ ingress: commonIngress() });
 beforeAll(async () => {
   // A part takes a while, so that a worker can be killed while it serves one.
-  const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '600' };
+  const engine = { DEMO_MODELS: model, DEMO_OPTIONS: 'rate=0 delay=600' };
   ({ engineUrl, worker: doomed } = await cluster.addEngine(engine, { SLOTS: '2' }));
   await Promise.all([1, 2].map(() => cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '2' })));
 });

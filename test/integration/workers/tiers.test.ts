@@ -12,7 +12,7 @@ let upstream: ServiceProcess;
 const cluster = useScriptedCluster();
 beforeAll(async () => {
   await cluster.addEngine({}, { SLOTS: '1' });
-  const engine = { PORT: '0', DEMO_MODELS: 'far', DEMO_TOKENS_PER_SECOND: '0' };
+  const engine = { PORT: '0', DEMO_MODELS: 'far', DEMO_OPTIONS: 'rate=0' };
   upstream = startProcess('services/demo-engine/main.ts', engine);
   const { url } = await upstream.line('demo engine is ready');
   await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });

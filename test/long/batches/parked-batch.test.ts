@@ -24,7 +24,7 @@ const many = (model: string, more: object = {}) =>
   Array.from({ length: 1_150 }, (_, at) => chatLine(`l${at}`, 'Hi.', { model, max_tokens: 2, ...more }));
 
 async function startAbsent(): Promise<void> {
-  const settings = { PORT: '0', DEMO_MODELS: 'absent-8b', DEMO_TOKENS_PER_SECOND: '0' };
+  const settings = { PORT: '0', DEMO_MODELS: 'absent-8b', DEMO_OPTIONS: 'rate=0' };
   const engine = stopAfterTest(startProcess('services/demo-engine/main.ts', settings));
   const { url } = await engine.line('demo engine is ready');
   stopAfterTest(await cluster.addWorker({ ENGINE_URL: String(url), SLOTS: '16' }));

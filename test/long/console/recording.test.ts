@@ -141,7 +141,7 @@ describe('recordings in the console', () => {
     onTestFinished(() => collector.stop());
     const name = uniqueName('next');
     await bob.client.post('/keys', { kind: 'user', name });
-    const { url } = await here.cluster.addIngress({ ...settings, ...collector.environment, RECORDINGS_TRACES: 'on' });
+    const { url } = await here.cluster.addIngress({ ...settings, ...collector.environment, RECORDINGS: 'traced' });
     for (const at of [url, origin]) {
       const isTold = at === url;
       const { page } = await open(bob, '/keys', { origin: at });

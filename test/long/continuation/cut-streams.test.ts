@@ -146,7 +146,7 @@ async function cutStreams(
 
 describe('streams that are cut at a random token, by kill -9 of their worker', () => {
   it('of the demo engine are the same to the character, in every format', { timeout: 1_800_000 }, async () => {
-    const engine = { DEMO_TOKENS_PER_SECOND: '150' };
+    const engine = { DEMO_OPTIONS: 'rate=150' };
     const cluster = await startCluster({ workers: 0, engine, worker: { SLOTS: '48' } });
     stopping.push(() => cluster.stop());
     const cutter = new Cutter(cluster);

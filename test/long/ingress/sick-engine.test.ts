@@ -27,7 +27,7 @@ const ms = 3_000;
 /** The share of requests that may fail, or be slow. */
 const most = 0.01;
 
-const engine = { DEMO_FIRST_TOKEN_DELAY_MS: '250', DEMO_SLOTS: '64' };
+const engine = { DEMO_OPTIONS: 'rate=0 delay=250', DEMO_SLOTS: '64' };
 const cluster = useStarted(() => startCluster({ workers: 3, worker: { SLOTS: '4' }, engine }));
 
 describe('an engine of four that fails at once', () => {

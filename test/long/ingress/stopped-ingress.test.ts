@@ -18,7 +18,7 @@ async function keepAsking(url: string, key: string, signal: AbortSignal, onAnswe
 it('an ingress that stands still with a deep queue leaves the other its rate', async () => {
   const cluster = await startCluster({
     workers: 3,
-    engine: { DEMO_FIRST_TOKEN_DELAY_MS: '250' },
+    engine: { DEMO_OPTIONS: 'rate=0 delay=250' },
     worker: { SLOTS: '6' },
   });
   onTestFinished(() => cluster.stop());

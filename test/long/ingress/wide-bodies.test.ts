@@ -6,10 +6,9 @@ import { useFolder } from '../../helpers/files/temporary-folder.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 
 const mebibyte = 1024 * 1024;
-const limiter = resolve('test/helpers/processes/limit-memory.mjs');
 /** Returns the environment of a process with so little memory. Half of it is for V8's heap, as Node decides in a container. */
 function limitMemory(megabytes: number): Record<string, string> {
-  const flags = `--import=${limiter} --max-semi-space-size=32 --max-old-space-size=${megabytes / 2}`;
+  const flags = `--max-semi-space-size=32 --max-old-space-size=${megabytes / 2}`;
   return { MEMORY_BYTES: String(megabytes * mebibyte), NODE_OPTIONS: flags };
 }
 const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');

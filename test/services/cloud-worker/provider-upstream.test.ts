@@ -64,7 +64,6 @@ beforeEach(async () => {
   worker = openCloudWorker(presets.openai, `${url}/v1`, {
     models: () => ['gpt-9', 'gpt-9-codex'].map((id) => ({ id, capabilities: ['stream', 'tools', 'thinking', 'json'] })),
     passedTiers: ['scale'],
-    fitsOutput: true,
   });
 });
 

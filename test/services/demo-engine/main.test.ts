@@ -34,4 +34,13 @@ describe('the demo engine as a process', () => {
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(78);
   });
+
+  it('exits with a message that names what stands in the place of a removed setting', async () => {
+    const child = startMain({ DEMO_TOKENS_PER_SECOND: '50' });
+    const [said] = (await once(child.stderr, 'data')) as [Buffer];
+    const sentence = 'DEMO_TOKENS_PER_SECOND is no longer a setting: it is a word of DEMO_OPTIONS now: rate=50';
+    expect(said.toString().trim()).toBe(sentence);
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(78);
+  });
 });

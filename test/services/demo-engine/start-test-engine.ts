@@ -7,7 +7,7 @@ import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 /** Starts a demo engine that answers as fast as possible, and clients for it. It is stopped when the test ends. */
 export async function startTestEngine(environment: Environment = {}) {
   const failures: unknown[] = [];
-  const config = loadConfig(demoEngineSettings, { DEMO_TOKENS_PER_SECOND: '0', ...environment });
+  const config = loadConfig(demoEngineSettings, { DEMO_OPTIONS: 'rate=0', ...environment });
   const engine = await startDemoEngine(config, (error) => failures.push(error));
   onTestFinished(async () => {
     await engine.close();

@@ -162,18 +162,11 @@ describe('the usage of a stream', () => {
   const last = (events: readonly JsonObject[]): JsonObject[] => events.slice(-2);
 
   it.each([
-    ['is part of the chunk with the finish reason', asks, false],
-    ['comes in no chunk of its own for a client that does not request it', streamed, true],
-  ])('%s', async (_, body, usageChunk) => {
-    const { events } = await serve(answer, { body }, { usageChunk });
+    ['that requests it', asks],
+    ['that does not request it', streamed],
+  ])('is part of the chunk with the finish reason for a client %s', async (_, body) => {
+    const { events } = await serve(answer, { body });
     expect(last(events)).toMatchObject([{ choices: [{ delta: { content: 'a' } }] }, { usage }]);
-  });
-
-  it('comes in a chunk of its own for clients that request it, where that is set', async () => {
-    const { events } = await serve(answer, { body: asks }, { usageChunk: true });
-    expect(last(events)).toMatchObject([{ choices: [{ finish_reason: 'stop' }] }, { choices: [], usage }]);
-    expect(last(events)[0]).not.toHaveProperty('usage');
-    expect(last(events)[1]).toMatchObject({ object: 'chat.completion.chunk', model: 'm', id: events[0]?.['id'] });
   });
 });
 
@@ -398,7 +391,7 @@ describe('an output limit that the engine refuses', () => {
       const tooMany = `max_tokens=${Number(body['max_tokens'])} cannot be greater than max_model_len=30000.`;
       return Number(body['max_tokens']) > 30_000 ? refuses(response, tooMany) : sendOne(response, request);
     });
-    const using = { engine: vllm, ...parts, models, options: { fitsOutput: true } };
+    const using = { engine: vllm, ...parts, models };
     const onHead = (head: object): unknown => heads.push(head);
     const { end } = await runJob(using, { body: { ...asks, seed: 7 } }, undefined, undefined, onHead);
     expect(end.finishReason).toBe('stop');
@@ -425,19 +418,17 @@ describe('an output limit that the engine refuses', () => {
         if (request.url === '/tokenize') return response.end(JSON.stringify({ count }));
         return refuses(response, `${context} ${asked}`);
       });
-      for (const fitsOutput of [true, false]) {
-        const using = { engine: vllm, ...parts, models, options: { fitsOutput } };
-        const error: unknown = await runJob(using, { body: { ...whole, ...fields } }).catch((e: unknown) => e);
-        expect(error).toMatchObject({ code: 'context_length_exceeded', details: { maximum_tokens: '8192' } });
-        expect((error as RouterError).details?.['input_tokens']).toBe(said);
-      }
+      const using = { engine: vllm, ...parts, models };
+      const error: unknown = await runJob(using, { body: { ...whole, ...fields } }).catch((e: unknown) => e);
+      expect(error).toMatchObject({ code: 'context_length_exceeded', details: { maximum_tokens: '8192' } });
+      expect((error as RouterError).details?.['input_tokens']).toBe(said);
       expect(JSON.parse(engine?.bodies.at(-1) ?? '')).toMatchObject({ model: 'm', messages: whole['messages'] });
     },
   );
 
   it('is an error after the first piece of the answer', async () => {
     const refusal = `data: ${JSON.stringify({ error: { message: tooLarge, code: 400 } })}\n\n`;
-    const served = serve(send(one + refusal), { body: asks }, { fitsOutput: true });
+    const served = serve(send(one + refusal), { body: asks });
     await expect(served).rejects.toMatchObject({ code: 'context_length_exceeded' });
     expect(engine?.bodies).toHaveLength(1);
   });

@@ -22,7 +22,7 @@ describe('the settings of the ingress', () => {
     expect(() => loadConfig(ingressConfig, { PUBLIC_URL: wrong })).toThrow(/PUBLIC_URL=.* is not valid/);
   });
 
-  const same = [{ CHAT_FAMILY: 'anthropic' }, { CHAT_FAMILY: 'tools' }, { MESSAGES_FAMILY: 'tools' }];
+  const same = [{ CHAT_FAMILY: 'anthropic' }, { CHAT_FAMILY: 'tools' }];
   it.each(same)('refuse the same path segment for two APIs: %o', (wrong) => {
     expect(() => loadConfig(ingressConfig, wrong)).toThrow(/CHAT_FAMILY.* is not valid: must differ/);
   });

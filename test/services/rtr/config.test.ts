@@ -5,7 +5,6 @@ import { upSettings } from '#services/rtr/config.ts';
 const refused: [Environment, string][] = [
   [{ CHAT_FAMILY: 'a/b' }, 'CHAT_FAMILY="a/b" is not valid: must consist of letters, digits, _ and -'],
   [{ RTR_PREFIX: 'a b' }, 'RTR_PREFIX="a b" is not valid: must consist of letters, digits, _ and -'],
-  [{ MESSAGES_FAMILY: 'openai' }, 'CHAT_FAMILY is not valid: must differ from MESSAGES_FAMILY'],
   [{ PORT: '8902', ADMIN_PORT: '8902' }, 'ADMIN_PORT="8902" is not valid: must differ from PORT'],
   [{ NATS_URL: 'garbage' }, 'NATS_URL="garbage" is not valid: must be an address like nats://127.0.0.1:4222'],
   [{ REDIS_URL: 'foo' }, 'REDIS_URL="foo" is not valid: must be an address like redis://127.0.0.1:6379'],

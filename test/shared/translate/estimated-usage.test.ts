@@ -77,15 +77,6 @@ describe.each(answers)(
       expect(JSON.stringify(reply.body) + streamed.text).not.toMatch(counts);
       expect(streamed.text).toContain('usage');
     });
-
-    it('come in a separate chunk without choices if the client requests that', () => {
-      const asked = translationBetween('chat', upstream).createStream({ ...answerContext, usageChunk: true });
-      const data = runStream(asked, stream).text.split('\n\n');
-      const [finish, usage] = data.slice(-4, -2).map((each) => JSON.parse(each.slice('data: '.length)) as JsonObject);
-      expect(finish).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] });
-      expect(finish).not.toHaveProperty('usage');
-      expect(usage).toMatchObject({ choices: [], usage: { prompt_tokens: 7 } });
-    });
   },
 );
 

@@ -7,10 +7,10 @@ const maxBytesPerAnswer = 8 * 1024 * 1024;
 /** Milliseconds without progress after which a client is disconnected if it has not read the end of its answer. */
 export const unreadMs = 30_000;
 
-/** Part of the container's memory that unread output may use by default. */
-const defaultFraction = 1 / 8;
-/** Largest default bound of unread output in bytes. */
-const maxDefaultBytes = 32 * 1024 * 1024;
+/** Part of the container's memory that unread output may use. */
+const memoryFraction = 1 / 8;
+/** Largest bound of unread output in bytes. */
+const maxBytesInAll = 32 * 1024 * 1024;
 
 /** An answer with bytes that its client has not read yet. */
 export interface UnreadOutput {
@@ -88,9 +88,9 @@ export class UnreadOutputs {
 }
 
 /**
- * Returns the default bound of unread output in bytes: an eighth of the container's memory, and at most 32 MiB.
+ * Returns the bound of unread output in bytes: an eighth of the container's memory, and at most 32 MiB.
  * @param memoryBytes the memory limit of the container; 0 if it has none
  */
-export function computeDefaultUnreadBytes(memoryBytes: number): number {
-  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultFraction));
+export function computeUnreadBytes(memoryBytes: number): number {
+  return memoryBytes === 0 ? maxBytesInAll : Math.min(maxBytesInAll, Math.floor(memoryBytes * memoryFraction));
 }

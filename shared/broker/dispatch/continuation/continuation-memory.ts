@@ -1,9 +1,9 @@
 import { KeptStream } from './kept-stream.ts';
 
-/** The share of the container's memory limit that kept streams may use by default. */
-const defaultShare = 1 / 8;
-/** Maximum bytes that kept streams may use by default. */
-const maxDefaultBytes = 256 * 1024 * 1024;
+/** The share of the container's memory limit that kept streams may use. */
+const memoryShare = 1 / 8;
+/** Maximum bytes that kept streams may use. */
+const maxBytes = 256 * 1024 * 1024;
 
 /** The share of the continuation memory that one stream may use. */
 const streamShare = 1 / 4;
@@ -11,11 +11,11 @@ const streamShare = 1 / 4;
 const answersShare = 1 / 4;
 
 /**
- * Computes the default of `CONTINUE_BYTES`.
+ * Computes the bytes that kept streams may use: an eighth of the memory limit, and at most 256 MiB.
  * @param memoryBytes the container's memory limit; 0 if it is not known
  */
-export function computeDefaultContinueBytes(memoryBytes: number): number {
-  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
+export function computeContinueBytes(memoryBytes: number): number {
+  return memoryBytes === 0 ? maxBytes : Math.min(maxBytes, Math.floor(memoryBytes * memoryShare));
 }
 
 /**

@@ -27,7 +27,7 @@ interface Seen {
 
 async function ask(provider: Provider, environment: Environment, config: object = {}, path = '/models'): Promise<Seen> {
   const given = { PROVIDER_URL: `${server.url}/base/`, PROVIDER_KEY: undefined, PROVIDER_KEY_HEADER: undefined };
-  const settings = { ...given, SLOTS: 1, CONNECT_TIMEOUT_MS: 20_000, ...config };
+  const settings = { ...given, SLOTS: 1, ...config };
   const { status, body } = await stopAfterTest(connectProvider(provider, settings, environment)).get(path);
   expect(status).toBe(200);
   return body as Seen;

@@ -6,8 +6,9 @@ import { adminCommandsOf } from '../../../helpers/rtr/admin-commands.ts';
 import { until } from '../../../helpers/until.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
-const maxUnreadBytes = 8 * 1024 * 1024;
-const cluster = useStarted(() => startScriptedCluster({ ingress: { MAX_UNREAD_BYTES: String(maxUnreadBytes) } }));
+/** Unread answers take an eighth of the memory. */
+const memoryBytes = 64 * 1024 * 1024;
+const cluster = useStarted(() => startScriptedCluster({ ingress: { MEMORY_BYTES: String(memoryBytes) } }));
 
 /** Workers whose list takes some ten megabytes, more than the buffers of a connection hold. */
 beforeAll(async () => {

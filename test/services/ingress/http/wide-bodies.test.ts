@@ -3,7 +3,7 @@ import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-
 
 const mebibyte = 1024 * 1024;
 
-const cluster = useScriptedCluster({ ingressOnce: { MAX_HELD_BYTES: String(1.5 * mebibyte) } }, {});
+const cluster = useScriptedCluster({ ingressOnce: { MEMORY_BYTES: String(6 * mebibyte) } }, {});
 
 const chat = (first: string): string =>
   JSON.stringify({

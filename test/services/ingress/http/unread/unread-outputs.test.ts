@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
-import { computeDefaultUnreadBytes, UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
+import { computeUnreadBytes, UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { startUnreadClient } from '../../../../helpers/clients/start-unread-client.ts';
 
 const mebibyte = 1024 * 1024;
@@ -88,7 +88,7 @@ it('a stream with 8 MiB of unread bytes ends, whatever the total bound', async (
 
 it('a container with little memory keeps an eighth of it for unread output', () => {
   // Without a limit, Node reports 0 or an absurdly large number.
-  const ofMebibytes = (memory: number) => computeDefaultUnreadBytes(memory * mebibyte) / mebibyte;
+  const ofMebibytes = (memory: number) => computeUnreadBytes(memory * mebibyte) / mebibyte;
   expect([128, 16 * 1024, 0].map(ofMebibytes)).toEqual([16, 32, 32]);
 });
 

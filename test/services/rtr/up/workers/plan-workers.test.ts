@@ -51,7 +51,7 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     const url = 'http://127.0.0.1:8484';
     const urls = { baseUrl: url, consoleUrl: url, metricsUrl: 'http://127.0.0.1:8485/metrics' };
     const keys = { adminToken: undefined, newKey: undefined, maskedKeys: [] };
-    const formats = { chatFormat: 'openai', messagesFormat: 'anthropic' };
+    const formats = { chatFormat: 'openai' };
     const facts = { ...urls, ...keys, ...formats, engines: [], hasServingWorker: true };
     const text = formatStartSummary({ ...facts, plan: plan({ providers: [openai, bedrock] }), usesDemoEngine: false });
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');

@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  ContinuationMemory,
-  computeDefaultContinueBytes,
-} from '#shared/broker/dispatch/continuation/continuation-memory.ts';
+import { ContinuationMemory, computeContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 
 const mib = 1024 * 1024;
 
@@ -73,6 +70,6 @@ describe('the memory of a stream that can continue', () => {
     [512 * mib, 64 * mib],
     [2 ** 63, 256 * mib],
   ])('has, for a memory limit of %d bytes, a default of %d bytes', (limit, bytes) => {
-    expect(computeDefaultContinueBytes(limit)).toBe(bytes);
+    expect(computeContinueBytes(limit)).toBe(bytes);
   });
 });
