@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setting } from '#shared/core/load-config.ts';
+import { logSettings, setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { mailSettings } from './mail/mail-settings.ts';
@@ -32,14 +32,5 @@ export const batchRunnerConfig = z.object({
   USAGE_EXPORT_TEAM: setting.optionalText(
     'Name or id of the team that gets a file with the usage of each day, at 01:00 UTC of the next; no files are written if unset',
   ),
-  LOG_LEVEL: setting.choice(
-    'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-  ),
-  LOG_FORMAT: setting.choice(
-    'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
-    'auto',
-    ['auto', 'json', 'pretty'],
-  ),
+  ...logSettings,
 });

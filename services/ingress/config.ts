@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idempotencySettings } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
-import { setting } from '#shared/core/load-config.ts';
+import { logSettings, setting } from '#shared/core/load-config.ts';
 import { isNetwork } from '#shared/public-fetch/networks.ts';
 import { servingSettings } from '#shared/serving/open/serving-settings.ts';
 import { isOrigin } from './http/allow-origins.ts';
@@ -22,9 +22,9 @@ export const ingressConfig = z
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
     ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
-    ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
+    ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
     ...servingSettings,
-    CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
+    CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
     OAUTH_NETWORKS: setting
       .list(networksDoc)
       .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
@@ -67,16 +67,7 @@ export const ingressConfig = z
       600_000,
     ),
     DRAIN_MS: setting.integer('Time for running answers to finish after `LEAVE_MS`', 30_000, 0, 3_600_000),
-    LOG_LEVEL: setting.choice(
-      'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
-      'info',
-      ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-    ),
-    LOG_FORMAT: setting.choice(
-      'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
-      'auto',
-      ['auto', 'json', 'pretty'],
-    ),
+    ...logSettings,
   })
   .refine(({ CHAT_FAMILY }) => !['anthropic', 'tools'].includes(CHAT_FAMILY), {
     path: ['CHAT_FAMILY'],

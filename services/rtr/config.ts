@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
-import { setting } from '#shared/core/load-config.ts';
+import { logSettings, setting } from '#shared/core/load-config.ts';
 
 /** Host and port of the router if the settings name none. */
 export const defaultHost = '127.0.0.1';
@@ -24,10 +24,7 @@ export const clusterSettings = z.object({
   ...brokerSettings,
   NATS_URL: natsUrl('Address of NATS; without it, the address of the cluster in this folder'),
   REDIS_URL: redisUrl('Address of Redis; without it, the address of the cluster in this folder'),
-  REDIS_CA: setting.optionalText(
-    "File with certificates (PEM) that may have signed Redis' certificate, besides the public authorities",
-  ),
-  RTR_PREFIX: setting.pathSegment("Beginning of the cluster's subjects in NATS and names in Redis", 'rtr'),
+  REDIS_CA: setting.optionalText('File with CA certificates (PEM) to trust for Redis, in addition to the public ones'),
 });
 
 export const linkSettings = clusterSettings.extend({
@@ -92,11 +89,7 @@ export const upSettings = linkSettings
     ),
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
     DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
-    LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
-      'auto',
-      'json',
-      'pretty',
-    ]),
+    LOG_FORMAT: logSettings.LOG_FORMAT,
   })
   .refine(({ PORT, ADMIN_PORT }) => PORT !== ADMIN_PORT, { path: ['ADMIN_PORT'], error: 'must differ from PORT' });
 

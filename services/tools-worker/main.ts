@@ -22,6 +22,9 @@ const maxStartWaitMs = 3_000;
  */
 const callMemoryDivisor = 16;
 
+/** Maximum bytes of the output of a tool, including images in base64. */
+const maxOutputBytes = 8 * 1024 * 1024;
+
 /** Bytes that an MCP message may have in addition to a tool's output. */
 const messageMarginBytes = 64 * 1024;
 

@@ -44,6 +44,20 @@ export const setting = {
       .describe(doc),
 };
 
+/** The settings of the log of every service. */
+export const logSettings = {
+  LOG_LEVEL: setting.choice(
+    'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
+    'info',
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+  ),
+  LOG_FORMAT: setting.choice(
+    'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
+    'auto',
+    ['auto', 'json', 'pretty'],
+  ),
+};
+
 /** Accepts decimal digits only, because `0x1F90`, `1e3` or a blank are more likely mistakes. */
 function wholeNumber(min: number, max: number) {
   const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
-import { setting } from '#shared/core/load-config.ts';
+import { logSettings, setting } from '#shared/core/load-config.ts';
 
 /** The settings of every kind of worker: the broker, the worker's name, its admin port and its log. */
 export const workerSettings = {
   ...brokerSettings,
-  RTR_PREFIX: setting.pathSegment("Prefix of the cluster's subjects on NATS; a credential contains the prefix", 'rtr'),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)
@@ -17,14 +16,5 @@ export const workerSettings = {
     65_535,
   ),
   ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
-  LOG_LEVEL: setting.choice(
-    'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn` or `error`',
-    'info',
-    ['trace', 'debug', 'info', 'warn', 'error'],
-  ),
-  LOG_FORMAT: setting.choice(
-    'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
-    'auto',
-    ['auto', 'json', 'pretty'],
-  ),
+  ...logSettings,
 };

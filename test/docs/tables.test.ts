@@ -4,6 +4,7 @@ import { definedMetrics } from '../helpers/cluster/metric-registries.ts';
 import { keptResults } from '../bench/peers/results/peer-results.ts';
 import { chartFile, performanceChart } from './performance-chart.ts';
 import { readPages } from './pages.ts';
+import { allSettings, shownSettings } from './tables/render-settings.ts';
 import { tables, withTables } from './tables/tables.ts';
 
 const pages = readPages();
@@ -21,6 +22,10 @@ describe('the generated tables', () => {
       const places = pages.filter(({ text }) => text.includes(`<!-- table ${name} -->`)).map(({ path }) => path);
       expect(places, name).toHaveLength(1);
     }
+  });
+
+  it('have every setting once', () => {
+    expect(shownSettings.toSorted()).toEqual([...allSettings].toSorted());
   });
 
   it('have every metric of the code', () => {

@@ -8,6 +8,10 @@ export const brokerSettings = {
     'Addresses of NATS, separated by commas: `nats://`, `tls://`, or `wss://` through HTTPS',
     'nats://127.0.0.1:4222',
   ),
+  RTR_PREFIX: setting.pathSegment(
+    'First part of every NATS subject and Redis key, so that clusters can share servers; a credential contains it',
+    'rtr',
+  ),
   NATS_CREDENTIALS: setting.optionalText('File with the credential for NATS, created by `rtr credentials`'),
   NATS_CA: setting.optionalText(
     "File with CA certificates (PEM) to trust for NATS, in addition to the public ones and the credential's own",

@@ -27,10 +27,6 @@ export const servingSettings = {
     .describe(
       'Secret of the cluster, the same on every ingress. It seals files, stored responses, and parts of answers that clients send back later. Of several secrets, separated by commas, the first one seals and all of them open. If unset, a secret is generated and kept in Redis, and files are stored in plain text',
     ),
-  RTR_PREFIX: setting.pathSegment(
-    'First part of every NATS subject and Redis key, so that clusters can share servers',
-    'rtr',
-  ),
   ROUTER_CONFIG: setting.optionalText(
     'File with the registry: names for models, rules for `auto` and more; the same file on every process. If unset, the registry is edited in the console. See `docs/configuration.md`',
   ),

@@ -1,17 +1,9 @@
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { z } from 'zod';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { translations } from '#shared/translate/translations.ts';
-import { ingressConfig } from '#services/ingress/config.ts';
-import { batchRunnerConfig } from '#services/batch-runner/config.ts';
-import { cliWorkerConfig } from '#services/cli-worker/config.ts';
-import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
-import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
-import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
@@ -24,9 +16,9 @@ import { renderAdminCommands } from './render-admin-commands.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderBeforeAfter, renderScaleRun, renderScaleRuns } from './render-scale.ts';
+import { settingTables } from './render-settings.ts';
 import { renderTable } from './render-table.ts';
 import { renderRequestPath } from './request-path.ts';
-import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
 /** Every table of the documentation, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
@@ -34,21 +26,12 @@ export const tables: Record<string, () => string> = {
   'request-path': renderRequestPath,
   'file-index': renderFileIndex,
   ...fieldTables(),
-  'settings:ingress': () => renderSettings(ingressConfig),
-  'settings:up': () => renderSettings(upSettings),
-  'settings:client': () => renderSettings(clientSettings),
-  'settings:admin': () => renderSettings(adminSettings),
+  ...settingTables,
   'admin-commands': renderAdminCommands,
-  'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
-  'settings:cli-worker': () => renderSettings(cliWorkerConfig),
-  'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
-  'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
-  'settings:batch-runner': () => renderSettings(batchRunnerConfig),
   'metrics:batch-runner': () => renderMetrics('batch-runner'),
   'metrics:ingress': () => renderMetrics('ingress'),
   'metrics:worker': () => renderMetrics('worker'),
-  'settings:demo-engine': () => renderSettings(demoEngineSettings),
   'webhook-events': renderWebhookEvents,
   imports: renderImports,
   faults: renderFaults,
@@ -143,14 +126,6 @@ function renderImports(): string {
   const names = (parts: readonly string[]): string => parts.map((part) => `\`${part}\``).join(', ');
   const rows = Object.entries(mayImport).map(([part, others]) => [names([part]), names(others) || '–']);
   return renderTable(['part', 'may import'], rows);
-}
-
-function renderSettings(schema: z.ZodObject): string {
-  const rows = Object.entries(schema.shape).map(([name, field]) => {
-    const fallback = JSON.stringify(field.safeParse(undefined).data)?.replaceAll('"', '') ?? '';
-    return [`\`${name}\``, fallback === '' || fallback === '[]' ? '–' : `\`${fallback}\``, field.description ?? ''];
-  });
-  return renderTable(['variable', 'default', 'meaning'], rows);
 }
 
 function renderMetrics(part: MeasuredPart): string {

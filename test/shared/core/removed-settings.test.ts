@@ -1,19 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { refuseRemovedSettings, removedSettings } from '#shared/core/removed-settings.ts';
-import { demoEngineSettings } from '#services/demo-engine/config.ts';
-import { ingressConfig } from '#services/ingress/config.ts';
-import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
-import { workerConfigs } from '../../deploy/kubernetes/chart-settings.ts';
-
-const configs = [
-  ingressConfig,
-  demoEngineSettings,
-  upSettings,
-  clientSettings,
-  adminSettings,
-  ...Object.values(workerConfigs),
-];
+import { allSettings } from '../../docs/tables/render-settings.ts';
 
 it('each removed setting that is set, or its file, is refused with a sentence', () => {
   const refuse = () => refuseRemovedSettings({ SPILL_MS: '100', MAX_HELD_BYTES_FILE: '/run/bytes', PORT: '1' });
@@ -29,12 +17,11 @@ it('removed settings that are unset or empty are not refused', () => {
 });
 
 it('no removed setting is a setting, and what stands in the place of one is', () => {
-  const names = new Set(configs.flatMap(({ shape }) => Object.keys(shape)));
-  expect(Object.keys(removedSettings).filter((name) => names.has(name))).toEqual([]);
+  expect(Object.keys(removedSettings).filter((name) => allSettings.has(name))).toEqual([]);
   const named = Object.values(removedSettings).flatMap((sentence) => sentence.match(/[A-Z]+(?:_[A-Z]+)+/g) ?? []);
-  expect(named.filter((name) => !names.has(name))).toEqual([]);
+  expect(named.filter((name) => !allSettings.has(name))).toEqual([]);
 });
 
 it('there are at most 85 settings', () => {
-  expect(new Set(configs.flatMap(({ shape }) => Object.keys(shape))).size).toBeLessThanOrEqual(85);
+  expect(allSettings.size).toBeLessThanOrEqual(85);
 });

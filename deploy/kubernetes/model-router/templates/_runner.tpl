@@ -3,9 +3,9 @@ The values of the batch runner. It has requests served and stores files as the i
 tasks apply to it, unless it has its own. Returns JSON.
 */}}
 {{- define "model-router.runner" -}}
-{{- $timeouts := "(QUEUE|NO_WORKER|FIRST_TOKEN|IDLE|TOTAL|SILENCE|BROKER)_TIMEOUT_MS" -}}
-{{- $bounds := "MAX_(BODY_BYTES|QUEUED|ATTEMPTS)|SPILL_MS|KEEP_ALIVE_MS|CONTINUE_BYTES" -}}
-{{- $names := printf "^((FILES?|RESPONSES|USAGE|AGENT_SESSIONS|BATCHES|BACKGROUND)_.+|%s|%s)$" $timeouts $bounds -}}
+{{- $timeouts := "(QUEUE|NO_WORKER|FIRST_TOKEN|IDLE|TOTAL)_TIMEOUT_MS" -}}
+{{- $bounds := "MAX_(BODY_BYTES|QUEUED)|KEEP_ALIVE_MS" -}}
+{{- $names := printf "^((FILES?|RESPONSES|STORED|USAGE)_.+|%s|%s)$" $timeouts $bounds -}}
 {{- $settings := dict -}}
 {{- range $name, $value := .Values.ingress.settings -}}
 {{- if regexMatch $names $name -}}{{- $_ := set $settings $name $value -}}{{- end -}}

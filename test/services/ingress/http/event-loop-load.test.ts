@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
 import { computeMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
-import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
@@ -42,28 +41,4 @@ it('an event loop is not behind after a single pause, for example of a suspended
 it('the limit admits as many requests as half of the memory holds', () => {
   const mib = 1024 * 1024;
   expect([0, 64 * mib, 512 * mib, 8_192 * mib].map(computeMaxActive)).toEqual([20_000, 512, 4_096, 20_000]);
-});
-
-// Its worker runs in this process, which the other tests hold up.
-/** Four of them put an ingress beyond its bound: an average of one second. */
-const standstillMs = 3_000;
-
-describe('an ingress that is behind', () => {
-  const cluster = useScriptedCluster({}, {});
-
-  it('refuses new requests, and serves again later', async () => {
-    const ingress = await cluster.addIngress();
-    const ask = () => cluster.post([{ write: '{}' }], {}, ingress);
-    const { child } = ingress.process;
-    for (const pauseMs of [90, 90, 90, 0]) {
-      child.kill('SIGSTOP');
-      await sleep(standstillMs);
-      child.kill('SIGCONT');
-      await sleep(pauseMs);
-    }
-    const refused = await ask();
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await refused.json()).toMatchObject({ error: { code: 'overloaded' } });
-    await until(async () => (await ask()).status === 200);
-  });
 });
