@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { batchBounds } from '#shared/accounts/batches/batches.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
@@ -132,7 +132,7 @@ await runService(async (environment, releases) => {
     files,
     formats: clientFormats,
     isKnownModel: (model: string | undefined) => model !== undefined && workers.isKnownModel(model),
-    resultsKeptMs: batchKeepMs,
+    resultsKeptMs: batchBounds.keepMs,
     maxLineBytes: config.MAX_BODY_BYTES,
     heavyWork,
     log,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { relaySettings } from '#shared/worker/relay-settings.ts';
-import { workerSettings } from '#shared/worker/worker-settings.ts';
+import { relaySettings, workerSettings } from '#shared/worker/worker-settings.ts';
 import { engineKinds } from './engines/engine.ts';
 
 /** Maximum number of jobs at once, whatever the engine reports. */

@@ -1,5 +1,5 @@
 import { createJobHandler } from '#shared/worker/create-job-handler.ts';
-import { readAnswerTimeouts } from '#shared/worker/relay-settings.ts';
+import { readAnswerTimeouts } from '#shared/worker/worker-settings.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { batchKeepMs, maxOpenBatches } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { Batches } from '#shared/accounts/batches/batches.ts';
+import { Batches, batchBounds } from '#shared/accounts/batches/batches.ts';
 import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
@@ -133,7 +132,7 @@ await runService(async (environment, releases) => {
     closing: closing.signal,
   };
   const batches = new Batches(redis.redis, `${prefix}:`, {
-    bounds: { maxOpen: maxOpenBatches, keepMs: batchKeepMs },
+    bounds: batchBounds,
     report: reportUnreadable,
   });
   const outages = new ShortOutages(redis);

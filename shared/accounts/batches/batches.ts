@@ -28,6 +28,9 @@ export interface BatchesBounds {
 
 const defaultMaxKept = 1_000;
 
+/** The bounds of every ingress and batch runner. */
+export const batchBounds = { maxOpen: 100, keepMs: 30 * 24 * 3_600_000 } satisfies BatchesBounds;
+
 export interface BatchPage {
   batches: BatchRecord[];
   /** Whether more batches follow in the direction of the page. */
