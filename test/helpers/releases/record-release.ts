@@ -77,7 +77,7 @@ function rtr(...words: string[]): Record<string, unknown> {
   return JSON.parse(output) as Record<string, unknown>;
 }
 
-const { url: engineUrl } = await launch('demo-engine', { PORT: '0', DEMO_TOKENS_PER_SECOND: '0' }).line(
+const { url: engineUrl } = await launch('demo-engine', { PORT: '0', DEMO_OPTIONS: 'rate=0' }).line(
   'demo engine is ready',
 );
 // Links are sealed by the secret in Redis, everything else by the operator's.
