@@ -45,6 +45,16 @@ export class UnreadableRecordError extends RouterError {
   }
 }
 
+/**
+ * Returns whether a read failed because the store is unavailable. A record that this release cannot read is no outage: it may say that a
+ * key was revoked.
+ */
+export function isOutage(error: unknown): boolean {
+  return (
+    error instanceof RouterError && error.code === 'store_unavailable' && !(error instanceof UnreadableRecordError)
+  );
+}
+
 export interface RecordKind<T> {
   /** The word before the id in reports, such as `key`. */
   kind: string;
