@@ -1,12 +1,10 @@
 import { verify as verifyArgon2 } from 'argon2';
-import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
-import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { createOverloadedError, ReadThroughCache, type CachedRead } from '../redis/read-through-cache.ts';
 import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey, parseKeyForm } from './parse-key.ts';
@@ -24,19 +22,13 @@ export interface KeyVerifierOptions {
   matchesHash?: (hash: string, secret: string) => Promise<boolean>;
 }
 
-const maxWrongKeys = 10_000;
-const wrongKeyMs = 10_000;
-const storeRetryMs = 1_000;
+/** Milliseconds for which a refusal is cached. */
+const refusalMs = 10_000;
 /**
- * Maximum number of keys that are verified at once. Requests with a key wait for its verification. The maximum is twice the number of keys
- * that may wait for an Argon2 computation.
+ * Maximum number of keys whose records are read at once, which is twice the number of keys that may wait for an Argon2 computation. Further
+ * keys that are new to this process are refused.
  */
-const maxVerifications = 512;
-/**
- * Maximum number of simultaneous reads of the store for texts that are no keys. Further such texts are refused without a read, so their
- * refusals count for no key.
- */
-const maxMistypedReads = 64;
+const maxReads = 512;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
 /** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while the store is unavailable. */
@@ -45,24 +37,23 @@ export interface KeySource {
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
 }
 
-/** A key whose secret was verified against the hash of its record. */
-interface KnownKey {
-  readonly digest: Buffer;
-  hash: string;
-  identity: KeyIdentity;
+/** A key as its record was last read. */
+interface ReadKey {
+  /** Undefined if the key does not exist, or may not be used. */
+  readonly identity: KeyIdentity | undefined;
+  /** The key that refusals count for, if there is a key with this id. */
+  readonly key: RefusedKey | undefined;
   /** When the key expires, in ms since 1970. From then on, it is refused. */
-  expiresAt: number;
-  /** When the record was last read, in ms of performance.now(). */
-  readAt: number;
-  /** When the record must be read again, in ms of performance.now(). */
-  trustedUntil: number;
-  refreshing: Promise<void> | undefined;
+  readonly expiresAt: number;
+  hash: string;
+  /** The digest of the raw key whose secret matches the hash. Undefined until such a raw key was verified. */
+  digest: Buffer | undefined;
 }
 
-interface Verification {
-  readonly id: string;
-  /** Whether a change of the key was published since the record was read, so that the record must be read again. */
-  hasChanged: boolean;
+/** The comparison of a secret with a hash. */
+interface Comparison {
+  key: ParsedKey;
+  hash: string;
 }
 
 /**
@@ -77,30 +68,36 @@ interface Verification {
 export class KeyVerifier {
   readonly #store: KeySource;
   readonly #freshMs: number;
-  readonly #graceMs: number;
   readonly #matchesHash: (hash: string, secret: string) => Promise<boolean>;
   readonly #queue: FairQueue;
   readonly #digestKey = randomBytes(32).toString('base64');
-  /** Verified keys by id. An id has only one right secret, so every other secret is wrong without a further check. */
-  readonly #knownKeys: LRUCache<string, KnownKey>;
-  /**
-   * Wrong raw keys by digest. `until`: no verification before this time. `key`: the existing key with the id in the raw key, if any. Wrong
-   * keys are not in `#knownKeys`, so that they never evict verified keys.
-   */
-  readonly #wrongKeys = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: maxWrongKeys });
-  #timesMarkedStale = 0;
-  /** Number of current reads of the store for texts that are no keys. */
-  #mistypedReads = 0;
-  readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
+  /** The keys by id. Only keys whose secret was verified are accepted, so that wrong keys never evict verified keys. */
+  readonly #keys: ReadThroughCache<ReadKey>;
+  /** Whether the secrets of raw keys match hashes, by digest and hash. No change of a key changes that. */
+  readonly #comparisons: ReadThroughCache<boolean, Comparison>;
 
   constructor(store: KeySource, options: KeyVerifierOptions = {}) {
-    const { concurrency = Math.min(3, Math.max(1, availableParallelism() - 1)), maxKnown = 10_000 } = options;
+    const { concurrency = Math.min(3, Math.max(1, availableParallelism() - 1)), maxKnown: max = 10_000 } = options;
+    const { freshMs = 30_000, graceMs = 3_600_000, matchesHash = verifyArgon2 } = options;
     this.#store = store;
-    this.#freshMs = options.freshMs ?? 30_000;
-    this.#graceMs = options.graceMs ?? 3_600_000;
-    this.#matchesHash = options.matchesHash ?? verifyArgon2;
+    this.#freshMs = freshMs;
+    this.#matchesHash = matchesHash;
     this.#queue = new FairQueue({ concurrency, ...waitingLimits });
-    this.#knownKeys = new LRUCache({ max: maxKnown });
+    this.#keys = new ReadThroughCache({
+      noun: 'keys',
+      max,
+      maxReads,
+      graceMs,
+      read: (id, previous) => this.#readKey(id, previous),
+    });
+    this.#comparisons = new ReadThroughCache({
+      noun: 'keys',
+      max,
+      read: async (comparison) => {
+        const matches = await this.#compareInQueue(comparison);
+        return { value: matches, freshMs: Infinity, isAccepted: matches };
+      },
+    });
   }
 
   /**
@@ -113,16 +110,9 @@ export class KeyVerifier {
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
     if (key === undefined) return this.#refuseMistyped(rawKey);
-    const digest = this.#computeDigest(rawKey);
-    const known = this.#knownKeys.get(key.id);
-    if (known !== undefined) {
-      if (performance.now() >= known.trustedUntil) return this.#verifyStale(rawKey, key.id, known);
-      if (timingSafeEqual(known.digest, Buffer.from(digest))) return known.identity;
-      throw new InvalidKeyError(known.identity);
-    }
-    const wrong = this.#wrongKeys.get(digest);
-    if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
-    return this.#verifyUnknown(key, digest);
+    const read = this.#keys.find(key.id, key.id);
+    if (read instanceof Promise) return read.then((readKey) => this.#verifySecret(rawKey, key, readKey));
+    return this.#verifySecret(rawKey, key, read);
   }
 
   /**
@@ -130,26 +120,12 @@ export class KeyVerifier {
    * @param changed a key's id, `user:<id>` or `team:<id>`
    */
   drop(changed: string): void {
-    const [, ownerId] = /^(?:user|team):(.*)$/.exec(changed) ?? [];
-    if (ownerId === undefined) this.#knownKeys.delete(changed);
-    else
-      for (const [id, { identity }] of this.#knownKeys.entries())
-        if (identity.ownerId === ownerId) this.#knownKeys.delete(id);
-    this.#wrongKeys.clear();
-    for (const { verification } of this.#verifications.values()) {
-      // The owner of a key that is being verified is not known yet.
-      if (ownerId !== undefined || verification.id === changed) verification.hasChanged = true;
-    }
+    this.#keys.drop(changed);
   }
 
   /** Makes the next use of every key read its record again, because published changes may have been missed. */
   markStale(): void {
-    this.#timesMarkedStale++;
-    this.#knownKeys.forEach((known) => {
-      known.trustedUntil = 0;
-    });
-    this.#wrongKeys.clear();
-    for (const { verification } of this.#verifications.values()) verification.hasChanged = true;
+    this.#keys.markStale();
   }
 
   /**
@@ -157,149 +133,89 @@ export class KeyVerifier {
    * mistyped.
    */
   #refuseMistyped(rawKey: string): Promise<never> {
-    const key = parseKeyForm(rawKey);
-    const known = key && this.#knownKeys.get(key.id);
-    if (!key || known) throw new InvalidKeyError(known?.identity);
-    const digest = this.#computeDigest(rawKey);
-    const wrong = this.#wrongKeys.get(digest);
-    if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
-    if (this.#mistypedReads >= maxMistypedReads) throw new InvalidKeyError(undefined);
-    return this.#refuseForKey(key.id, digest);
+    const id = parseKeyForm(rawKey)?.id;
+    if (id === undefined) throw new InvalidKeyError(undefined);
+    const known = this.#keys.peek(id);
+    if (known) throw new InvalidKeyError(known.key);
+    return this.#refuseForKey(id);
   }
 
-  async #refuseForKey(id: string, digest: string): Promise<never> {
-    this.#mistypedReads += 1;
-    // While the store is unavailable, the text is refused all the same.
-    const record = await this.#store.find(id).catch(() => undefined);
-    this.#mistypedReads -= 1;
-    const refusal = new InvalidKeyError(record);
-    this.#wrongKeys.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
-    throw refusal;
+  /** While the record cannot be read, the text is refused all the same. */
+  async #refuseForKey(id: string): Promise<never> {
+    let key: RefusedKey | undefined;
+    try {
+      ({ key } = await this.#keys.find(id, id));
+    } catch {
+      key = undefined;
+    }
+    throw new InvalidKeyError(key);
   }
 
   #computeDigest(rawKey: string): string {
     return hash('sha256', this.#digestKey + rawKey, 'base64url');
   }
 
-  async #verifyStale(rawKey: string, id: string, known: KnownKey): Promise<KeyIdentity> {
-    known.refreshing ??= this.#refresh(id, known).finally(() => {
-      known.refreshing = undefined;
-    });
-    await known.refreshing;
-    return this.verify(rawKey);
+  async #readKey(id: string, previous: ReadKey | undefined): Promise<CachedRead<ReadKey>> {
+    const record = await this.#store.find(id);
+    const now = Date.now();
+    if (record === undefined || !isUsable(record, now)) {
+      const value = { identity: undefined, key: record, hash: '', expiresAt: 0, digest: undefined };
+      return { value, freshMs: refusalMs, isAccepted: false };
+    }
+    const identity = createKeyIdentity(record);
+    const { hash, ownerId, expiresAt = Infinity } = record;
+    const digest = previous?.hash === hash ? previous.digest : undefined;
+    return {
+      value: { identity, key: identity, hash, expiresAt, digest },
+      freshMs: Math.min(this.#freshMs, expiresAt - now),
+      isAccepted: digest !== undefined,
+      dependsOn: ownerId === undefined ? [] : [`user:${ownerId}`, `team:${ownerId}`],
+    };
   }
 
-  /**
-   * Reads the record of a known key, and trusts the key again or removes it. While the store is unavailable, the key stays valid for
-   * `graceMs`.
-   */
-  async #refresh(id: string, known: KnownKey): Promise<void> {
-    const now = performance.now();
-    const timesMarkedStale = this.#timesMarkedStale;
-    let record: FoundKey | undefined;
-    try {
-      record = await this.#store.find(id);
-    } catch (error) {
-      // A record that cannot be read may say that the key was revoked.
-      const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-      if (!isAway || error.code !== 'store_unavailable' || now - known.readAt >= this.#graceMs) throw error;
-      if (Date.now() >= known.expiresAt) {
-        this.#knownKeys.delete(id);
-        throw new InvalidKeyError(known.identity);
-      }
-      known.trustedUntil = computeTrustedUntil(storeRetryMs, known.expiresAt);
-      return;
+  /** Returns the identity of a key if the secret in a raw key is that of the key. */
+  #verifySecret(rawKey: string, parsed: ParsedKey, readKey: ReadKey): KeyIdentity | Promise<KeyIdentity> {
+    const { identity, key, hash, expiresAt } = readKey;
+    // While the store is unavailable, a key is cached beyond its expiry.
+    if (identity?.kind !== parsed.kind || (expiresAt !== Infinity && Date.now() >= expiresAt))
+      throw new InvalidKeyError(key);
+    const digest = this.#computeDigest(rawKey);
+    if (readKey.digest !== undefined) {
+      // A key has only one right secret, so every other secret is wrong without a further check.
+      if (timingSafeEqual(readKey.digest, Buffer.from(digest))) return identity;
+      throw new InvalidKeyError(key);
     }
-    // If the key was marked stale meanwhile, the record may have been read before the change. After `drop`, `known` is no longer in the
-    // map, so changing it has no effect.
-    if (this.#timesMarkedStale !== timesMarkedStale) return;
-    if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
-      this.#knownKeys.delete(id);
-      return;
-    }
-    known.identity = createKeyIdentity(record);
-    known.expiresAt = record.expiresAt ?? Infinity;
-    known.readAt = now;
-    known.trustedUntil = computeTrustedUntil(this.#freshMs, known.expiresAt);
-  }
-
-  #verifyUnknown(key: ParsedKey, digest: string): Promise<KeyIdentity> {
-    const underWay = this.#verifications.get(digest);
-    if (underWay !== undefined) return underWay.outcome;
-    if (this.#verifications.size >= maxVerifications) throw createOverloadedError();
-    const verification = { id: key.id, hasChanged: false };
-    const outcome = this.#prove(key, digest, verification).finally(() => {
-      this.#verifications.delete(digest);
-    });
-    this.#verifications.set(digest, { verification, outcome });
-    return outcome;
-  }
-
-  /** Reads the record and compares the secret. Begins again after every change that is published meanwhile. */
-  async #prove(key: ParsedKey, digest: string, verification: Verification): Promise<KeyIdentity> {
-    let provenHash: string | undefined;
-    for (;;) {
-      verification.hasChanged = false;
-      const now = performance.now();
-      const record = await this.#store.find(key.id);
-      const isUsableRecord = record !== undefined && record.kind === key.kind && isUsable(record, Date.now());
-      if (isUsableRecord && record.hash !== provenHash && (await this.#matchesInQueue(key, record.hash)))
-        provenHash = record.hash;
-      if (verification.hasChanged) continue;
-      if (!isUsableRecord || record.hash !== provenHash) {
-        const refusal = new InvalidKeyError(record);
-        this.#wrongKeys.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
-        throw refusal;
-      }
-      const identity = createKeyIdentity(record);
-      const expiresAt = record.expiresAt ?? Infinity;
-      const known: KnownKey = {
-        digest: Buffer.from(digest),
-        hash: record.hash,
-        identity,
-        expiresAt,
-        readAt: now,
-        trustedUntil: computeTrustedUntil(this.#freshMs, expiresAt),
-        refreshing: undefined,
-      };
-      this.#knownKeys.set(key.id, known);
-      if (hasOtherCost(record.hash)) void this.#replaceHash(key, known);
-      return identity;
-    }
+    const matches = this.#comparisons.find(`${digest} ${hash}`, { key: parsed, hash });
+    // The key may have changed during the comparison, so it is verified from the beginning.
+    if (matches instanceof Promise) return matches.then(() => this.verify(rawKey));
+    if (!matches) throw new InvalidKeyError(key);
+    readKey.digest = Buffer.from(digest);
+    this.#keys.accept(parsed.id);
+    if (hasOtherCost(hash)) void this.#replaceHash(parsed, readKey);
+    return identity;
   }
 
   /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait. */
-  async #replaceHash({ id, secret }: ParsedKey, known: KnownKey): Promise<void> {
+  async #replaceHash({ id, secret }: ParsedKey, readKey: ReadKey): Promise<void> {
     try {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
-      if (await this.#store.replaceHash(id, known.hash, hash)) known.hash = hash;
+      if (await this.#store.replaceHash(id, readKey.hash, hash)) readKey.hash = hash;
     } catch {
       // The old hash stays, and still works. The next process that verifies the key anew tries again.
     }
   }
 
-  async #matchesInQueue({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
+  async #compareInQueue({ key: { id, secret }, hash }: Comparison): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // If this id is known by now with the same hash, another secret was verified while this one waited. So this secret is wrong,
-        // because callers with the same secret share one verification.
-        if (this.#knownKeys.peek(id)?.hash === phc) return false;
-        return this.#matchesHash(phc, secret);
+        // If another secret was found to match this hash while this one waited, this secret is wrong, because callers with the same secret
+        // share one comparison.
+        const known = this.#keys.peek(id);
+        if (known?.hash === hash && known.digest !== undefined) return false;
+        return this.#matchesHash(hash, secret);
       });
     } catch (error) {
-      throw error instanceof QueueFullError ? createOverloadedError(error) : error;
+      throw error instanceof QueueFullError ? createOverloadedError('keys', error) : error;
     }
   }
-}
-
-/** Returns the time of performance.now() until which a key is trusted: `ms` milliseconds from now, or its expiry if that is earlier. */
-function computeTrustedUntil(ms: number, expiresAt: number): number {
-  return performance.now() + Math.min(ms, expiresAt - Date.now());
-}
-
-function createOverloadedError(cause?: Error): RouterError {
-  return new RouterError('overloaded', 'Too many keys are being verified. Please try again soon.', {
-    retryAfter: 2,
-    cause,
-  });
 }
