@@ -6,19 +6,17 @@ import type { TeamStore } from '../people/team-store.ts';
 import { isSignedIn } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { createPersonIdentity, type IdentityParty } from '../people/person-identity.ts';
-import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { ReadThroughCache, type CachedRead } from '../redis/read-through-cache.ts';
+import { isOutage } from '../redis/stored-records.ts';
 import { acceptedMs, clockToleranceMs, readAccessToken, type AccessClaims } from './access-tokens.ts';
 import type { ProgramStore } from './program-store.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** Maximum of tokens in memory. Also the maximum of changed people and teams in memory. */
-const maxKnown = 10_000;
+/** Maximum of changed people and teams in memory. */
+const maxChanges = 10_000;
 
 /** A token that is verified while the store is unavailable is verified again after this many milliseconds. */
 const storeRetryMs = 1_000;
-
-/** Maximum of rounds in which a token is verified. A change that is published during a round makes a further round necessary. */
-const maxRounds = 10;
 
 export interface AccessTokenVerifierDependencies {
   keys: Pick<SigningKeys, 'find'>;
@@ -29,13 +27,8 @@ export interface AccessTokenVerifierDependencies {
 
 interface KnownToken {
   identity: KeyIdentity;
-  programId: string;
-  /** `user:<id>`, and `team:<id>` if the token is for a team. */
-  parties: readonly string[];
   /** In ms since 1970. */
   expiresAt: number;
-  /** When the token must be verified again, in ms since 1970. */
-  trustedUntil: number;
 }
 
 interface VerifiedIdentity {
@@ -52,10 +45,10 @@ interface VerifiedIdentity {
  */
 export class AccessTokenVerifier {
   readonly #dependencies: AccessTokenVerifierDependencies;
-  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
+  readonly #tokens = new ReadThroughCache<KnownToken>({ noun: 'tokens', read: (token) => this.#verifyUnknown(token) });
   /** When the last change of a person or a team was published, in ms since 1970, by `user:<id>` or `team:<id>`. */
   readonly #changes = new LRUCache<string, number>({
-    max: maxKnown,
+    max: maxChanges,
     ttl: acceptedMs,
     // The dropped change may concern any token that was made before now.
     dispose: (_at, _changed, reason) => {
@@ -66,11 +59,11 @@ export class AccessTokenVerifier {
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
   /** Changes before this time, in ms since 1970, may have been missed or dropped. */
   #changesKnownSince = Date.now();
-  /** Whether the list of signed-out programs was read since a person was last changed, and since `markStale` was last called. */
-  #hasSignedOutList = false;
-  #listReading: Promise<void> | undefined;
-  /** Counts the published changes. A verification is repeated if a change is published during it. */
-  #generation = 0;
+  /**
+   * The read of the list of signed-out programs. Undefined if the list must be read: after a change of a person, after `markStale`, and
+   * after a failure.
+   */
+  #listRead: Promise<true> | undefined;
 
   constructor(dependencies: AccessTokenVerifierDependencies) {
     this.#dependencies = dependencies;
@@ -81,53 +74,44 @@ export class AccessTokenVerifier {
    * `store_unavailable` when the token cannot be verified; `overloaded` when a change was published in every round.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
-    const digest = hash('sha256', token, 'base64url');
-    const known = this.#known.get(digest);
-    if (known === undefined) return this.#verifyUnknown(token, digest);
-    const now = Date.now();
-    if (now >= known.expiresAt) throw invalidTokenError();
-    return now < known.trustedUntil ? known.identity : this.#verifyUnknown(token, digest);
+    const found = this.#tokens.find(hash('sha256', token, 'base64url'), token);
+    if (found instanceof Promise) return found.then(({ identity }) => identity);
+    if (Date.now() >= found.expiresAt) throw invalidTokenError();
+    return found.identity;
   }
 
   /**
    * Removes tokens from memory because of a published change.
-   * @param changed `user:<id>`, `team:<id>`, or `program:<id>` for a program that was signed out
+   * @param changed `user:<id>`, `team:<id>`, or `program:<id>` for a program that was signed out; tokens do not depend on a key
    */
   drop(changed: string): void {
-    this.#generation += 1;
-    const [kind = '', id = ''] = changed.split(':');
+    const [kind, id] = changed.split(':');
+    if (id === undefined) return;
     if (kind === 'program') this.#signedOut.set(id, true);
     else this.#changes.set(changed, Date.now());
     // A program of the person may have been signed out, see `AnnounceChange`.
-    if (kind === 'user') this.#hasSignedOutList = false;
-    for (const [digest, { programId, parties }] of this.#known.entries()) {
-      if (programId === id || parties.includes(changed)) this.#known.delete(digest);
-    }
+    if (kind === 'user') this.#listRead = undefined;
+    this.#tokens.drop(changed);
   }
 
-  /** Empties the memory, because published changes may have been missed. Every token is verified again at its next use. */
+  /** Makes the next use of every token verify it again, because published changes may have been missed. */
   markStale(): void {
-    this.#generation += 1;
     this.#changesKnownSince = Date.now();
-    this.#hasSignedOutList = false;
-    this.#known.clear();
+    this.#listRead = undefined;
+    this.#tokens.markStale();
   }
 
-  async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
+  async #verifyUnknown(token: string): Promise<CachedRead<KnownToken>> {
     const claims = await readAccessToken(this.#dependencies.keys, token);
     if (!claims) throw invalidTokenError();
-    for (let round = 0; round < maxRounds; round++) {
-      const generation = this.#generation;
-      const { identity, isCertain } = await this.#resolveIdentity(claims);
-      if (generation !== this.#generation) continue;
-      const { sub, sid, team, exp } = claims;
-      const parties = [`user:${sub}`, ...(team ? [`team:${team.id}`] : [])];
-      const expiresAt = exp * 1_000 + clockToleranceMs;
-      const trustedUntil = isCertain ? expiresAt : Date.now() + storeRetryMs;
-      this.#known.set(digest, { identity, programId: sid, parties, expiresAt, trustedUntil });
-      return identity;
-    }
-    throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
+    const { identity, isCertain } = await this.#resolveIdentity(claims);
+    const { sub, sid, team, exp } = claims;
+    return {
+      value: { identity, expiresAt: exp * 1_000 + clockToleranceMs },
+      freshMs: isCertain ? Infinity : storeRetryMs,
+      isAccepted: true,
+      dependsOn: [`program:${sid}`, `user:${sub}`, ...(team ? [`team:${team.id}`] : [])],
+    };
   }
 
   /**
@@ -137,15 +121,14 @@ export class AccessTokenVerifier {
   async #resolveIdentity(claims: AccessClaims): Promise<VerifiedIdentity> {
     const { sub, sid, user, team } = claims;
     const mayBeOutdated = this.#mayHaveChanged(claims);
-    if (mayBeOutdated && !this.#hasSignedOutList) await this.#readSignedOut();
+    const hasList = !mayBeOutdated || (await this.#readSignedOut());
     if (this.#signedOut.has(sid)) throw invalidTokenError();
     const claimed = createPersonIdentity({ ...user, id: sub }, team);
     if (!mayBeOutdated) return { identity: claimed, isCertain: true };
     try {
-      return { identity: await this.#readIdentity(claims), isCertain: this.#hasSignedOutList };
+      return { identity: await this.#readIdentity(claims), isCertain: hasList };
     } catch (error) {
-      const mayBeOutage = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-      if (!mayBeOutage || error.code !== 'store_unavailable') throw error;
+      if (!isOutage(error)) throw error;
       return { identity: claimed, isCertain: false };
     }
   }
@@ -170,22 +153,22 @@ export class AccessTokenVerifier {
     return createPersonIdentity(toParty(person), toParty(teamRecord));
   }
 
-  /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */
-  async #readSignedOut(): Promise<void> {
-    const generation = this.#generation;
-    this.#listReading ??= this.#dependencies.programs
-      .listSignedOut()
-      .then((ids) => {
-        for (const id of ids) this.#signedOut.set(id, true);
-        if (generation === this.#generation) this.#hasSignedOutList = true;
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;
-      })
-      .finally(() => {
-        this.#listReading = undefined;
-      });
-    await this.#listReading;
+  /**
+   * Reads the list of signed-out programs, unless it was read already. Returns false while the store is unavailable; then only the known
+   * signed-out programs are refused.
+   */
+  async #readSignedOut(): Promise<boolean> {
+    const listRead = (this.#listRead ??= this.#dependencies.programs.listSignedOut().then((ids) => {
+      for (const id of ids) this.#signedOut.set(id, true);
+      return true as const;
+    }));
+    try {
+      return await listRead;
+    } catch (error) {
+      if (this.#listRead === listRead) this.#listRead = undefined;
+      if (!isOutage(error)) throw error;
+      return false;
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { decodeJwt, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
-import { LRUCache } from 'lru-cache';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
+import { ReadThroughCache } from '../redis/read-through-cache.ts';
 import { findRule } from './find-rule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { PartyIdentities, type TokenAccount, type PartyIdentitiesDependencies } from './party-identities.ts';
@@ -14,10 +14,6 @@ const maxTokenLength = 16 * 1024;
 
 /** Maximum seconds by which the clocks of the issuer and of this node may differ. */
 const clockToleranceSeconds = 60;
-
-const maxKnownTokens = 10_000;
-
-const maxConcurrentVerifications = 4_096;
 
 /** The types (`typ`) that a token may have. Tokens of other types, such as logout tokens, are not credentials. */
 const acceptedTypes = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
@@ -41,7 +37,8 @@ interface KnownToken {
   /** In ms since 1970. */
   expiresAt: number;
   keys: IssuerKeys;
-  keysVersion: number;
+  /** Undefined: no keys count, see `IssuerKeys`. */
+  keysVersion: number | undefined;
   /** The issuers of the registry when the token was verified. */
   issuers: readonly AcceptedIssuer[];
 }
@@ -53,8 +50,14 @@ interface KnownToken {
 export class IssuedTokenVerifier {
   readonly #dependencies: IssuedTokenVerifierDependencies;
   readonly #identities: PartyIdentities;
-  readonly #known = new LRUCache<string, KnownToken>({ max: maxKnownTokens });
-  readonly #verifications = new Map<string, Promise<KeyIdentity>>();
+  /** The tokens by their digests. They depend on no announced change; see `#isCurrent`. */
+  readonly #tokens = new ReadThroughCache<KnownToken>({
+    noun: 'tokens',
+    read: async (token) => {
+      const known = await this.#verifyUnknown(token);
+      return { value: known, freshMs: known.keysVersion === undefined ? 0 : Infinity, isAccepted: true };
+    },
+  });
   /** The keys of issuers, by their source. The keys of an issuer stay in memory when its rules change. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();
   /** The issuers that `#keys` was made for. */
@@ -73,21 +76,14 @@ export class IssuedTokenVerifier {
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
     if (token.length > maxTokenLength) throw invalidTokenError(`it has more than ${maxTokenLength} characters`);
     const digest = hash('sha256', token, 'base64url');
-    const known = this.#known.get(digest);
-    if (known && known.issuers === this.#dependencies.issuers() && known.keys.getVersion() === known.keysVersion) {
-      if (Date.now() >= known.expiresAt) throw invalidTokenError('it has expired');
-      return this.#resolveIdentity(known.subject);
+    let found = this.#tokens.find(digest, token);
+    if (!(found instanceof Promise) && !this.#isCurrent(found)) {
+      this.#tokens.drop(digest);
+      found = this.#tokens.find(digest, token);
     }
-    const runningVerification = this.#verifications.get(digest);
-    if (runningVerification) return runningVerification;
-    if (this.#verifications.size >= maxConcurrentVerifications) {
-      throw new RouterError('overloaded', 'Too many tokens are being verified. Please try again soon.', {
-        retryAfter: 2,
-      });
-    }
-    const verification = this.#verifyUnknown(token, digest).finally(() => this.#verifications.delete(digest));
-    this.#verifications.set(digest, verification);
-    return verification;
+    if (found instanceof Promise) return found.then(({ subject }) => this.#resolveIdentity(subject));
+    if (Date.now() >= found.expiresAt) throw invalidTokenError('it has expired');
+    return this.#resolveIdentity(found.subject);
   }
 
   /** Removes a person or team from memory because of a published change. */
@@ -100,18 +96,21 @@ export class IssuedTokenVerifier {
     this.#identities.markStale();
   }
 
-  async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
+  /** Whether the issuer's keys and the rules are those with which a token was verified. */
+  #isCurrent({ issuers, keys, keysVersion }: KnownToken): boolean {
+    return issuers === this.#dependencies.issuers() && keys.getVersion() === keysVersion;
+  }
+
+  async #verifyUnknown(token: string): Promise<KnownToken> {
     const issuers = this.#dependencies.issuers();
     const issuer = issuers.find(({ issuer: name }) => name === readIssuerName(token));
     if (!issuer) throw invalidTokenError('its issuer is not one that the router accepts');
     const keys = this.#getKeys(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
     const subject = matchRule(issuer, claims);
-    // If the keys have changed since the signature was verified, the token is verified again at its next use.
-    const keysVersion = keys.getVersion();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
-    if (keysVersion !== undefined) this.#known.set(digest, { subject, expiresAt, keys, keysVersion, issuers });
-    return this.#resolveIdentity(subject);
+    // If the keys have changed since the signature was verified, the token is verified again at its next use.
+    return { subject, expiresAt, keys, keysVersion: keys.getVersion(), issuers };
   }
 
   #resolveIdentity(subject: TokenSubject): KeyIdentity | Promise<KeyIdentity> {

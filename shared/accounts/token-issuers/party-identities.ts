@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import type { ExternalAccounts, ExternalSubject } from '../external-accounts/external-accounts.ts';
@@ -6,7 +5,7 @@ import { createPersonIdentity } from '../people/person-identity.ts';
 import type { TeamStore } from '../people/team-store.ts';
 import { emailSchema, mayLinkByEmail, isShutOut, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
-import { UnreadableRecordError } from '../redis/stored-records.ts';
+import { ReadThroughCache } from '../redis/read-through-cache.ts';
 import { createTeamIdentity } from './service-identity.ts';
 
 export interface PartyIdentitiesDependencies {
@@ -21,15 +20,8 @@ export interface PartyIdentitiesDependencies {
 const freshMs = 30_000;
 /** Maximum age, in milliseconds, of an identity that is used while Redis is unavailable. */
 const graceMs = 3_600_000;
-/** Milliseconds between two tries to read an identity while Redis is unavailable. */
-const storeRetryMs = 1_000;
 /** Milliseconds for which a refusal is cached. */
 const refusalMs = 1_000;
-
-const maxKnown = 10_000;
-
-/** Maximum of rounds in which an account is read. A change that is published during a round makes a further round necessary. */
-const maxRounds = 10;
 
 /**
  * The account that a token stands for: a person, found by the e-mail address (`person`) or by the account at a provider (`account`), or a
@@ -45,23 +37,22 @@ interface ReadIdentity {
   outcome: KeyIdentity | RouterError;
 }
 
-interface KnownIdentity extends ReadIdentity {
-  /** When the account was read, by `performance.now()`. */
-  readAt: number;
-  /** When the account must be read again, by `performance.now()`. */
-  trustedUntil: number;
-}
-
 /**
  * The identities of people and teams with their limits, from Redis. They are cached like keys: for 30 seconds or until a change is
  * published, and for an hour while Redis is unavailable.
  */
 export class PartyIdentities {
   readonly #dependencies: PartyIdentitiesDependencies;
-  readonly #known = new LRUCache<string, KnownIdentity>({ max: maxKnown });
-  readonly #reads = new Map<string, Promise<KnownIdentity>>();
-  /** Counts the published changes. An account is read again if a change is published during its read. */
-  #generation = 0;
+  readonly #cache = new ReadThroughCache<KeyIdentity | RouterError, TokenAccount>({
+    noun: 'accounts',
+    graceMs,
+    read: async (account) => {
+      const { party, outcome } = await this.#readAccount(account);
+      const dependsOn = party === undefined ? [] : [party];
+      const isAccepted = !(outcome instanceof RouterError);
+      return { value: outcome, freshMs: isAccepted ? freshMs : refusalMs, isAccepted, dependsOn };
+    },
+  });
 
   constructor(dependencies: PartyIdentitiesDependencies) {
     this.#dependencies = dependencies;
@@ -72,58 +63,19 @@ export class PartyIdentities {
    * @throws RouterError `permission_denied` for a party that is blocked, refused by its provider or unknown; `store_unavailable`;
    * `overloaded` when a change was published in every round
    */
-  find(party: TokenAccount): KeyIdentity | Promise<KeyIdentity> {
-    const cacheKey = `${party.kind} ${party.name}`;
-    const known = this.#known.get(cacheKey);
-    return known && performance.now() < known.trustedUntil ? getIdentity(known) : this.#readShared(cacheKey, party);
+  find(account: TokenAccount): KeyIdentity | Promise<KeyIdentity> {
+    const found = this.#cache.find(`${account.kind} ${account.name}`, account);
+    return found instanceof Promise ? found.then(getIdentity) : getIdentity(found);
   }
 
   /** Removes an account from memory because of a published change. */
   drop(changed: string): void {
-    this.#generation += 1;
-    for (const [cacheKey, { party }] of this.#known.entries()) {
-      if (party === changed || party === undefined) this.#known.delete(cacheKey);
-    }
+    this.#cache.drop(changed);
   }
 
   /** Marks all identities as outdated, because published changes may have been missed. They are read again at their next use. */
   markStale(): void {
-    this.#generation += 1;
-    this.#known.forEach((known) => {
-      known.trustedUntil = 0;
-    });
-  }
-
-  async #readShared(cacheKey: string, party: TokenAccount): Promise<KeyIdentity> {
-    let reading = this.#reads.get(cacheKey);
-    if (!reading) {
-      reading = this.#readIdentity(cacheKey, party).finally(() => this.#reads.delete(cacheKey));
-      this.#reads.set(cacheKey, reading);
-    }
-    return getIdentity(await reading);
-  }
-
-  async #readIdentity(cacheKey: string, party: TokenAccount): Promise<KnownIdentity> {
-    for (let round = 0; round < maxRounds; round++) {
-      const generation = this.#generation;
-      const now = performance.now();
-      let identity: ReadIdentity;
-      try {
-        identity = await this.#readAccount(party);
-      } catch (error) {
-        const mayBeOutage = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-        const known = this.#known.get(cacheKey);
-        if (!mayBeOutage || error.code !== 'store_unavailable' || !known || now - known.readAt >= graceMs) throw error;
-        known.trustedUntil = performance.now() + storeRetryMs;
-        return known;
-      }
-      if (generation !== this.#generation) continue;
-      const keptMs = identity.outcome instanceof RouterError ? refusalMs : freshMs;
-      const known = { ...identity, readAt: now, trustedUntil: now + keptMs };
-      this.#known.set(cacheKey, known);
-      return known;
-    }
-    throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
+    this.#cache.markStale();
   }
 
   async #readAccount(party: TokenAccount): Promise<ReadIdentity> {
@@ -174,7 +126,7 @@ export class PartyIdentities {
   }
 }
 
-function getIdentity({ outcome }: ReadIdentity): KeyIdentity {
+function getIdentity(outcome: KeyIdentity | RouterError): KeyIdentity {
   if (outcome instanceof RouterError) throw new RouterError(outcome.code, outcome.message);
   return outcome;
 }

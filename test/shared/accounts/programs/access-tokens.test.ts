@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readAccessToken } from '#shared/accounts/programs/access-tokens.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -121,6 +121,8 @@ describe('an access token', () => {
   it.each(['program', 'person'])(
     'is refused a second after the store is back if its %s was signed out',
     async (who) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
       const { store, node } = await addFarNode();
       const { tokens, programId } = await open.signIn();
       await verify(node, tokens.accessToken);
@@ -132,7 +134,7 @@ describe('an access token', () => {
       node.verifier.markStale();
       expect(await verify(node, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
       for (const read of reads) read.mockRestore();
-      passTime(1_000);
+      vi.advanceTimersByTime(1_000);
       await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
     },
   );
