@@ -110,8 +110,8 @@ await runService(async (environment, releases) => {
   const identities = new BackgroundIdentities({ ...identitySources, class: 'low' });
   const requesterIdentities = new BackgroundIdentities({ ...identitySources, class: undefined });
   onKeyChange(broker, () => {
-    identities.clear();
-    requesterIdentities.clear();
+    identities.markStale();
+    requesterIdentities.markStale();
   });
   const guardedLimits: Pick<LimitKeeper, 'reserve'> = {
     reserve: (parties, amount) => {

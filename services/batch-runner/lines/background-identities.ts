@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -10,15 +9,14 @@ import {
   parseServiceName,
   parseTeamId,
 } from '#shared/accounts/token-issuers/service-identity.ts';
+import { ReadThroughCache } from '#shared/accounts/redis/read-through-cache.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
 /** Milliseconds after which a cached identity is read again, in case the notice of a change is lost. */
-const cachedMs = 10_000;
-
-const maxCached = 1_000;
+const freshMs = 10_000;
 
 export interface BackgroundIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
@@ -39,9 +37,13 @@ const maxSuccessors = 100;
  */
 export class BackgroundIdentities {
   readonly #parts: BackgroundIdentitiesParts;
-  readonly #cache = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxCached, ttl: cachedMs });
-  /** Counts changes, so that a read that began before a change is not cached. */
-  #generation = 0;
+  readonly #cache = new ReadThroughCache<KeyIdentity | undefined>({
+    noun: 'identities',
+    read: async (id) => {
+      const identity = await this.#read(id);
+      return { value: identity, freshMs, isAccepted: identity !== undefined };
+    },
+  });
 
   constructor(parts: BackgroundIdentitiesParts) {
     this.#parts = parts;
@@ -49,21 +51,15 @@ export class BackgroundIdentities {
 
   /**
    * Returns the identity of a key, a sign-in session or a workload by its id; undefined if the identity may no longer be used.
-   * @throws RouterError `store_unavailable`
+   * @throws RouterError `store_unavailable`; `overloaded` when a change was announced in every round of the read
    */
   async find(id: string): Promise<KeyIdentity | undefined> {
-    const cached = this.#cache.get(id);
-    if (cached) return cached.identity;
-    const generation = this.#generation;
-    const identity = await this.#read(id);
-    if (generation === this.#generation) this.#cache.set(id, { identity });
-    return identity;
+    return this.#cache.find(id, id);
   }
 
-  /** Clears the cache after a change. */
-  clear(): void {
-    this.#generation += 1;
-    this.#cache.clear();
+  /** Makes the next use of every identity read it again after a change, because the identity of a key depends on its successors, too. */
+  markStale(): void {
+    this.#cache.markStale();
   }
 
   async #read(id: string): Promise<KeyIdentity | undefined> {

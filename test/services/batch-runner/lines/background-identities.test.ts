@@ -30,10 +30,10 @@ describe('the identity of a batch', () => {
     const { store, key, rotated, identities } = await start();
     expect((await identities.find(key.id))?.id).toBe(key.id);
     const last = await rotated(await rotated(key));
-    identities.clear();
+    identities.markStale();
     expect((await identities.find(key.id))?.id).toBe(last.id);
     await store.revoke(last.id, Date.now());
-    identities.clear();
+    identities.markStale();
     expect(await identities.find(key.id)).toBeUndefined();
   });
 
@@ -82,7 +82,7 @@ describe('the identity of a batch', () => {
     const team = await accounts.teams.create('Research');
     expect(await identities.find(`team:${team.id}`)).toMatchObject({ kind: 'team', ownerId: team.id, class: 'low' });
     await accounts.deleteTeam(team.id);
-    identities.clear();
+    identities.markStale();
     expect(await identities.find(`team:${team.id}`)).toBeUndefined();
     const granted = { name: 'trainer', models: ['qwen3-8b'], class: 'low' };
     expect(await identities.find('service:trainer')).toMatchObject(granted);
@@ -94,7 +94,7 @@ describe('the identity of a batch', () => {
     await accounts.users.refuse(ownerId);
     expect(await identities.find(`session:${ownerId}`)).toBeUndefined();
     await redis.hset(`${prefix}user:${ownerId}`, 'passwordHash', 'some');
-    identities.clear();
+    identities.markStale();
     expect(await identities.find(`session:${ownerId}`)).toMatchObject({ ownerId });
   });
 
@@ -112,7 +112,7 @@ describe('the identity of a batch', () => {
     const first = identities.find(key.id);
     await read.promise;
     await store.revoke(key.id, Date.now());
-    identities.clear();
+    identities.markStale();
     goOn.resolve();
     await first;
     expect(await identities.find(key.id)).toBeUndefined();
