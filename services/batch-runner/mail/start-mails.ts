@@ -5,7 +5,7 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { startRelayedWorker, type RelayedWorkerParts } from '../start-relayed-worker.ts';
 import { composeMail } from './compose-mail.ts';
 import { createMailDeliverer } from './deliver-mail.ts';
-import { registerMailMetrics } from './mail-metrics.ts';
+import { registerTryMetrics } from '../try-metrics.ts';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 import { createMailSender } from './send-mail.ts';
 
@@ -32,14 +32,13 @@ export function startMails(parts: StartMailsParts): QueueWorker | undefined {
     mails,
     compose: (mail) => composeMail(mail, { from, publicUrl }),
     send: createMailSender(server, from),
-    count: registerMailMetrics(registry, () => mails.count()),
+    count: registerTryMetrics(registry, 'mails', () => mails.count()),
     log,
   });
-  const takeDue = mails.takeDue.bind(mails);
   return startRelayedWorker(parts, {
     queue: 'alert-mails',
     messageKind: 'alerts by e-mail',
-    takeDue,
+    messages: mails,
     deliver,
     concurrency,
   });

@@ -6,7 +6,7 @@ import { createPublicPost } from '#shared/public-fetch/public-post.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createWebhookDeliverer } from './deliver-webhook.ts';
 import { startRelayedWorker, type RelayedWorkerParts } from '../start-relayed-worker.ts';
-import { registerWebhookMetrics } from './webhook-metrics.ts';
+import { registerTryMetrics } from '../try-metrics.ts';
 
 /** Milliseconds within which a receiver must answer. */
 const answerMs = 10_000;
@@ -39,9 +39,14 @@ export function startWebhooks(parts: StartWebhooksParts): QueueWorker {
       timeoutMs: answerMs,
       isAllowed: (address) => isPublicAddress(address) || isInListedNetwork(address),
     }),
-    count: registerWebhookMetrics(registry, () => deliveries.readLateMs()),
+    count: registerTryMetrics(registry, 'webhooks', async () => (await deliveries.readLateMs()) / 1_000),
     log,
   });
-  const takeDue = deliveries.takeDue.bind(deliveries);
-  return startRelayedWorker(parts, { queue: 'webhooks', messageKind: 'webhooks', takeDue, deliver, concurrency });
+  return startRelayedWorker(parts, {
+    queue: 'webhooks',
+    messageKind: 'webhooks',
+    messages: deliveries,
+    deliver,
+    concurrency,
+  });
 }

@@ -2,22 +2,19 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { readStored, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { DueMessages } from './due-messages.ts';
 
 const common = new URL('lua/emit.lua', import.meta.url);
-const takeDue = new RedisScript(common, new URL('lua/take-due.lua', import.meta.url));
-const beginAttempt = new RedisScript(common, new URL('lua/begin-attempt.lua', import.meta.url));
-const endAttempt = new RedisScript(common, new URL('lua/end-attempt.lua', import.meta.url));
+const scripts = {
+  takeDue: new RedisScript(common, new URL('lua/take-due.lua', import.meta.url)),
+  beginAttempt: new RedisScript(common, new URL('lua/begin-attempt.lua', import.meta.url)),
+  endAttempt: new RedisScript(common, new URL('lua/end-attempt.lua', import.meta.url)),
+};
 const repeatDeliveries = new RedisScript(common, new URL('lua/repeat-deliveries.lua', import.meta.url));
 const sweepEnded = new RedisScript(common, new URL('lua/sweep-ended.lua', import.meta.url));
 
 const sweptAtOnce = 200;
-
-/**
- * Milliseconds after a process has taken a delivery until the delivery is due again, unless its try has begun. The delivery may wait that
- * long in the process, because the process sends other deliveries first.
- */
-const takenForMs = 300_000;
 
 /** Milliseconds after the beginning of a try until it counts as lost with its process, unless it has ended. */
 const tryLeaseMs = 30_000;
@@ -54,44 +51,25 @@ const deliverySchema = z.object({
 /** One event on its way to one endpoint. */
 export type WebhookDelivery = z.output<typeof deliverySchema>;
 
-export interface DueDelivery {
-  id: string;
-  attempts: number;
-}
-
 const runningSchema = deliverySchema.extend({ elapsedMs: storedNumber });
 
 /** A delivery whose try has begun, with the milliseconds since it was sent, or last sent again. */
 export type RunningDelivery = z.output<typeof runningSchema>;
 
-export interface AttemptEnd {
-  state: DeliveryState;
-  /** Milliseconds until the next try. */
-  delayMs?: number | undefined;
-  /** Whether to count this try; false if the process returned the delivery without a try. */
-  counts: boolean;
-  status?: number | undefined;
-  error?: string | undefined;
-  /** How many milliseconds the try took. */
-  ms: number;
-  /** Why the endpoint is disabled after this try; undefined if it stays enabled. */
-  disables?: string | undefined;
-}
-
 /** Events on their way to endpoints, in Redis. Every method throws `store_unavailable`. */
-export class WebhookDeliveries {
+export class WebhookDeliveries extends DueMessages<RunningDelivery> {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #report: ReportUnreadable;
   readonly #records: StoredRecords<WebhookDelivery>;
 
   /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const kind = 'webhook delivery';
+    super(redis, { prefix, kind, scripts, schema: runningSchema, tryLeaseMs, report });
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#report = report;
     this.#records = new StoredRecords(redis, {
-      kind: 'webhook delivery',
+      kind,
       schema: deliverySchema,
       nameOf: (id) => `${prefix}webhook-delivery:${id}`,
       report,
@@ -139,14 +117,6 @@ export class WebhookDeliveries {
     return outcome === 'unknown' || outcome === 'disabled' ? outcome : Number(outcome);
   }
 
-  /** Takes due deliveries. No other process gets a delivery for 5 minutes or, if its try begins, until the try ends or counts as lost. */
-  async takeDue(atOnce: number): Promise<DueDelivery[]> {
-    const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
-    const reply = await takeDue.run(this.#redis, { args });
-    const taken = Array.isArray(reply) ? reply.map(String) : [];
-    return taken.flatMap((id, index) => (index % 2 === 0 ? [{ id, attempts: Number(taken[index + 1]) }] : []));
-  }
-
   /**
    * Removes deliveries that are no longer kept from the lists of ended deliveries.
    * @returns how many were removed
@@ -170,28 +140,5 @@ export class WebhookDeliveries {
   async readLateMs(): Promise<number> {
     const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
-  }
-
-  /**
-   * Begins a try, which may take 30 seconds.
-   * @returns `givenUp`, the reason, if the delivery was given up because its endpoint must not get it; undefined if another process has
-   * begun the try, or the delivery has ended
-   */
-  async beginTry({ id, attempts }: DueDelivery): Promise<RunningDelivery | { givenUp: string } | undefined> {
-    const args = { prefix: this.#prefix, id, attempts, leaseMs: tryLeaseMs };
-    const reply = await beginAttempt.run(this.#redis, { args });
-    const fields = Array.isArray(reply) ? reply.map(String) : [];
-    if (fields.length === 0) return undefined;
-    if (fields[0] === 'given up') return { givenUp: fields[1] ?? '' };
-    const entries = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1]] as const] : []));
-    const read = readStored(runningSchema, Object.fromEntries(entries));
-    if ('value' in read) return read.value;
-    this.#report(`webhook delivery ${id}`, read.reason);
-    return undefined;
-  }
-
-  /** Ends a try. Returns false if the try had ended already. */
-  async end({ id, attempts }: DueDelivery, end: AttemptEnd): Promise<boolean> {
-    return (await endAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, ...end } })) === 1;
   }
 }

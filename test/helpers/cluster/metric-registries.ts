@@ -6,9 +6,8 @@ import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { addProcessMetrics } from '#services/cli-worker/process-set/process-set.ts';
 import { addServerMetrics } from '#services/tools-worker/mcp/mcp-link.ts';
 import { addFailingToolsMetric } from '#services/tools-worker/tool-breakers.ts';
-import { registerMailMetrics } from '#services/batch-runner/mail/mail-metrics.ts';
 import { RunnerMetrics, registerRunnerGauges } from '#services/batch-runner/runner-metrics.ts';
-import { registerWebhookMetrics } from '#services/batch-runner/webhooks/webhook-metrics.ts';
+import { registerTryMetrics } from '#services/batch-runner/try-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
 import { createKeyedCounter } from '#services/ingress/metrics/keyed-counter.ts';
 import {
@@ -62,8 +61,8 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     });
   } else if (part === 'batch-runner') {
     void new RunnerMetrics(registry);
-    registerWebhookMetrics(registry, async () => 0);
-    registerMailMetrics(registry, async () => 0);
+    registerTryMetrics(registry, 'webhooks', async () => 0);
+    registerTryMetrics(registry, 'mails', async () => 0);
     registerRunnerGauges(registry, {
       jobs: { countAll: () => Promise.reject(new Error('there are no queues')) },
       batches: { listOpen: () => Promise.resolve([]) },

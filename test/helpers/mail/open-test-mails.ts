@@ -5,7 +5,8 @@ import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
-import { createMailDeliverer, type MailOutcome } from '#services/batch-runner/mail/deliver-mail.ts';
+import type { TryOutcome } from '#services/batch-runner/deliver-due.ts';
+import { createMailDeliverer } from '#services/batch-runner/mail/deliver-mail.ts';
 import { parseSmtpUrl } from '#services/batch-runner/mail/mail-settings.ts';
 import { createMailSender } from '#services/batch-runner/mail/send-mail.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
@@ -21,7 +22,7 @@ export async function openTestMails(isMailed = true) {
   const server = parseSmtpUrl(`smtp://127.0.0.1:${smtp.port}`);
   if (!server) throw new Error('no address');
   const from = { name: '', address: 'router@example.com' };
-  const outcomes: MailOutcome[] = [];
+  const outcomes: TryOutcome[] = [];
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
   const deliver = createMailDeliverer({

@@ -5,7 +5,8 @@ import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/p
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { createWebhookDeliverer, type TryOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import type { TryOutcome } from '#services/batch-runner/deliver-due.ts';
+import { createWebhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { silentLog } from '../silent-log.ts';
 import { made } from '../accounts/made.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import { computeRetryDelay } from '#shared/accounts/webhooks/compute-retry-delay.ts';
 import { createEventId, toScriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
@@ -182,30 +181,4 @@ it('deliveries are late for as long as the one that has been due longest waits',
   await outbox.emit(batchEvent());
   await redis.zadd(`${prefix}webhook-due`, Date.now() - 60_000, endpoint.id);
   expect(await deliveries.readLateMs()).toBeGreaterThanOrEqual(60_000);
-});
-
-/** Returns the times at which a message that always fails is tried, in milliseconds since the first try. */
-function timesOf(random: () => number): number[] {
-  const times = [0];
-  for (;;) {
-    const elapsedMs = times.at(-1) ?? 0;
-    const delay = computeRetryDelay({ attempts: times.length, elapsedMs }, random);
-    if (delay === undefined) return times;
-    times.push(elapsedMs + delay);
-  }
-}
-
-it('retryDelay has the first retries within two minutes, and the last one when a day has passed', () => {
-  const times = timesOf(() => 0.5);
-  expect(times.slice(0, 4)).toEqual([0, 5_000, 25_000, 105_000]);
-  expect(times.at(-1)).toBe(dayMs);
-  expect(times).toHaveLength(11);
-});
-
-it('retryDelay spreads retries by a fifth, and never beyond the day', () => {
-  expect(computeRetryDelay({ attempts: 1, elapsedMs: 0 }, () => 0)).toBe(4_000);
-  expect(computeRetryDelay({ attempts: 1, elapsedMs: 0 }, () => 1)).toBe(6_000);
-  expect(timesOf(() => 1).at(-1)).toBe(dayMs);
-  expect(computeRetryDelay({ attempts: 40, elapsedMs: dayMs - 7 }, () => 1)).toBe(7);
-  expect(computeRetryDelay({ attempts: 2, elapsedMs: dayMs })).toBeUndefined();
 });

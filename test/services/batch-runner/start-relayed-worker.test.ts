@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { relayDue } from '#services/batch-runner/relay-due.ts';
-import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
+import { relayDue } from '#services/batch-runner/start-relayed-worker.ts';
+import type { DueMessage } from '#shared/accounts/webhooks/due-messages.ts';
 import { openTestWebhooks } from '../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../helpers/webhooks/start-receiver.ts';
 import { until } from '../../helpers/until.ts';
@@ -14,9 +14,10 @@ it('relayed webhooks are queued once by any number of runners, and again when a 
   const log = { warn: (...said: unknown[]) => void warnings.push(said) };
   let isFull = true;
   const away = () => Promise.reject(new Error('the queue is away'));
-  const enqueue = (due: DueDelivery): Promise<void> => (isFull ? away() : deliver(due, stop.signal));
-  const takeDue = deliveries.takeDue.bind(deliveries);
-  const relays = [1, 2].map(() => relayDue({ messageKind: 'webhooks', takeDue, enqueue, log }, stop.signal));
+  const enqueue = (due: DueMessage): Promise<void> => (isFull ? away() : deliver(due, stop.signal));
+  const relays = [1, 2].map(() =>
+    relayDue({ messageKind: 'webhooks', messages: deliveries, enqueue, log }, stop.signal),
+  );
   await outbox.emit(batchEvent());
   await until(() => warnings.length > 0);
   isFull = false;
