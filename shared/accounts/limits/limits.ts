@@ -31,7 +31,12 @@ export const storedLimitsSchema = createStoredSchema(z.object(limitsSchema.shape
  * How many requests of a key, a person or a team a queue serves for each request of another with the weight 1. The weight of a key is
  * relative to the other keys of its owner. The weight of a person or team is relative to all other owners.
  */
-export const weightSchema = z.number().int().min(1).max(100);
+export const weightSchema = z
+  .number()
+  .int()
+  .min(1)
+  .max(100)
+  .describe('Turns in the queue for each turn of another with the weight 1.');
 
 /** A weight as read from the store. An invalid weight counts as 1. */
 export const storedWeightSchema = z.coerce.number().pipe(weightSchema).optional().catch(undefined);

@@ -11,7 +11,6 @@ const maxBytes = 2_000;
  * does not restrict.
  */
 export const ceilingSchema = z.strictObject({
-  /** Names of models and names in the registry, with the same meaning as in the list of a key. */
   models: z
     .array(z.string().trim().min(1).max(200))
     .min(1)
@@ -20,9 +19,10 @@ export const ceilingSchema = z.strictObject({
       (names) => Buffer.byteLength(JSON.stringify(names)) <= maxBytes,
       `The names of the models take ${maxBytes.toLocaleString('en')} bytes at most in all.`,
     )
-    .optional(),
-  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
-  maxClass: z.enum(priorityClasses).optional(),
+    .optional()
+    .describe('The only models that may be used, and names in the registry, as in the list of a key.'),
+  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional().describe('The only tiers that may be used.'),
+  maxClass: z.enum(priorityClasses).optional().describe('The highest class of requests.'),
 });
 
 export type Ceiling = z.infer<typeof ceilingSchema>;

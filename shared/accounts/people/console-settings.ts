@@ -14,13 +14,15 @@ const maxAddresses = 20;
  * The recipients of the router's alerts: all administrators, nobody, or a list of e-mail addresses. `mails.lua` reads this setting, too.
  */
 const alertEmailsSchema = z.strictObject({
-  router: z.union([
-    z.boolean(),
-    z
-      .array(emailSchema)
-      .min(1, 'An e-mail address is needed.')
-      .max(maxAddresses, `${maxAddresses} e-mail addresses are the most.`),
-  ]),
+  router: z
+    .union([
+      z.boolean(),
+      z
+        .array(emailSchema)
+        .min(1, 'An e-mail address is needed.')
+        .max(maxAddresses, `${maxAddresses} e-mail addresses are the most.`),
+    ])
+    .describe("Who gets the router's alerts by e-mail: administrators (true), nobody (false), or these addresses."),
 });
 
 /**
@@ -30,19 +32,21 @@ const alertEmailsSchema = z.strictObject({
 const minAuditDays = 30;
 
 export const consoleSettingsSchema = z.strictObject({
-  /** Days until an invitation's link expires. */
-  invitationDays: z.number().int().min(1).max(30),
-  /** Hours after the last request of a sign-in session until the session ends. */
-  sessionHours: z.number().int().min(1).max(720),
-  membersMakeKeys: z.boolean(),
-  /** Whether local accounts need a second factor. */
-  requireSecondFactor: z.boolean(),
-  /** Days for which entries of the audit trail are kept. */
+  invitationDays: z.number().int().min(1).max(30).describe("Days until an invitation's link expires."),
+  sessionHours: z
+    .number()
+    .int()
+    .min(1)
+    .max(720)
+    .describe('Hours after the last request of a sign-in session until the session ends.'),
+  membersMakeKeys: z.boolean().describe('Let members create personal keys.'),
+  requireSecondFactor: z.boolean().describe('Require a second factor of local accounts.'),
   auditDays: z
     .number()
     .int()
     .min(minAuditDays, `The audit trail is kept for ${minAuditDays} days at least.`)
-    .max(3_650),
+    .max(3_650)
+    .describe('Days for which entries of the audit trail are kept.'),
   newMembers: z.strictObject({ limits: limitsSchema, ceiling: ceilingSchema }),
   alertEmails: alertEmailsSchema,
 });

@@ -14,25 +14,22 @@ export const modelNamePattern = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.
 
 /** The price of a model: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
-  input: dollars,
-  /** Price of input that is read from a cache. Absent: the price of other input. */
-  cachedInput: dollars.optional(),
-  /** Price of input that is written to a cache. Absent: the price of other input. */
-  cacheWrite: dollars.optional(),
-  /** Price of input that is written to a cache which keeps it for an hour. Absent: the same as `cacheWrite`. */
-  hourCacheWrite: dollars.optional(),
-  /** Price of output, including thinking. */
-  output: dollars,
-  /** Price of a picture that is made. */
-  image: dollars.optional(),
-  /** Price of a second of sound that is transcribed. */
-  second: dollars.optional(),
-  /** Price of a million characters that are spoken. */
-  characters: dollars.optional(),
-  /** Price of a web search that the upstream makes. */
-  search: dollars.optional(),
-  /** The day on which the price was valid, such as `2026-11-01`. */
-  asOf: z.iso.date(),
+  input: dollars.describe('Dollars for a million tokens of input.'),
+  cachedInput: dollars
+    .optional()
+    .describe('Price of input that is read from a cache. Absent: the price of other input.'),
+  cacheWrite: dollars
+    .optional()
+    .describe('Price of input that is written to a cache. Absent: the price of other input.'),
+  hourCacheWrite: dollars
+    .optional()
+    .describe('Price of input that is written to a cache which keeps it for an hour. Absent: the same as cacheWrite.'),
+  output: dollars.describe('Price of output, including thinking.'),
+  image: dollars.optional().describe('Price of a picture that is made.'),
+  second: dollars.optional().describe('Price of a second of sound that is transcribed.'),
+  characters: dollars.optional().describe('Price of a million characters that are spoken.'),
+  search: dollars.optional().describe('Price of a web search that the upstream makes.'),
+  asOf: z.iso.date().describe('The day on which the price was valid, such as 2026-11-01.'),
 });
 
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
