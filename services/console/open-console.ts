@@ -19,25 +19,19 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { OpenRegistry } from '#shared/serving/open/open-registry.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { agentSessionOperations } from './api/agent-sessions/agent-session-operations.ts';
-import { accountOperations } from './api/account-operations.ts';
 import { createAdminApi } from './api/admin-api.ts';
-import { backgroundOperations, type BackgroundParts } from './api/background/background-operations.ts';
-import { batchOperations, type BatchParts } from './api/batches/batch-operations.ts';
-import { credentialOperations, type CredentialParts } from './api/credentials/credential-operations.ts';
+import type { BackgroundParts } from './api/background/background-operations.ts';
+import type { BatchParts } from './api/batches/batch-operations.ts';
+import type { CredentialParts } from './api/credentials/credential-operations.ts';
 import { mcpAccountLinkRoutes, type ConnectionRoutesParts } from './api/connections/mcp-account-link-routes.ts';
 import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
-import { fileOperations, type FileParts } from './api/files/file-operations.ts';
+import { createOperations } from './api/create-operations.ts';
+import type { FileParts } from './api/files/file-operations.ts';
 import { liveRoutes } from './api/live-routes.ts';
 import { createUsageParts } from './api/usage/create-usage-parts.ts';
-import { usageOperations } from './api/usage/usage-operations.ts';
 import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
-import { recordingOperations } from './api/recordings/recording-operations.ts';
-import { registryOperations } from './api/registry/registry-operations.ts';
-import { webhookOperations } from './api/webhooks/webhook-operations.ts';
-import { workerOperations } from './api/worker-operations.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { RouterFacts } from './contract/live.ts';
 import { LiveFeed, type StreamOutput } from './live/live-feed.ts';
@@ -159,17 +153,16 @@ export function openConsole(parts: ConsoleParts): Console {
     publicUrl,
   };
   const usageParts = createUsageParts({ accounts, usage, refusals, limits, prices, log });
-  const operations = [
-    ...accountOperations(apiParts),
-    ...usageOperations(usageParts),
-    ...agentSessionOperations({
+  const operations = createOperations({
+    account: apiParts,
+    usage: usageParts,
+    agentSessions: {
       ...usageParts,
       sessions: parts.sessions,
       running: () => board.listCurrent().flatMap(({ turns }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
-    }),
-    ...recordingOperations(apiParts),
-    ...workerOperations({
+    },
+    workers: {
       accounts,
       log,
       broker,
@@ -180,14 +173,14 @@ export function openConsole(parts: ConsoleParts): Console {
         priceOf: (tier, model) => prices.priceOf(tier, model),
         speedOf: (tier, model) => meter.modelSpeeds.find(tier, model),
       },
-    }),
-    ...credentialOperations({ accounts, log, authority }),
-    ...registryOperations({ accounts, log, registry }),
-    ...webhookOperations({ accounts, log, webhooks }),
-    ...batchOperations({ accounts, log, ...batches }),
-    ...fileOperations({ accounts, log, ...files }),
-    ...backgroundOperations({ accounts, log, jobs: background, webhooks }),
-  ];
+    },
+    credentials: { accounts, log, authority },
+    registry: { accounts, log, registry },
+    webhooks: { accounts, log, webhooks },
+    batches: { accounts, log, ...batches },
+    files: { accounts, log, ...files },
+    background: { accounts, log, jobs: background, webhooks },
+  });
   const api = createConsoleApi({
     ...apiParts,
     oidc: oidc.routes,

@@ -8,12 +8,9 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { printAdminLink } from './commands/admin-link.ts';
-import { createAdminCommands } from './commands/admin/admin-commands.ts';
-import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-context.ts';
-import { createAllBatchesCommand } from './commands/admin/all-batches-command.ts';
-import { createAllFilesCommand } from './commands/admin/all-files-command.ts';
-import { createKeysCommand } from './commands/admin/keys-command.ts';
-import { readAdminToken, readNamedRouter, withAdmin } from './commands/admin/with-admin.ts';
+import { addAdminCommands } from './commands/admin/admin-commands.ts';
+import type { RunAdminCommand } from './commands/admin/admin-context.ts';
+import { withAdmin } from './commands/admin/with-admin.ts';
 import { createBatchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
@@ -24,6 +21,7 @@ import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
 import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { createFilesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
+import { useShortHelp } from './commands/short-help.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/accept-store.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
@@ -139,9 +137,6 @@ program
   .addOption(json)
   .action((options: { json?: true }) => runOnKeyStore(options, setup));
 
-program.addCommand(createKeysCommand({ overApi: runOnAdminApi, inStore: runOnKeyStore, namesRouter }));
-for (const command of createAdminCommands(runOnAdminApi)) program.addCommand(command);
-
 const admin = program.command('admin').description('recover an administrator; see and cancel what belongs to others');
 admin
   .command('link')
@@ -152,8 +147,6 @@ admin
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
     runOnKeyStore(options, (context) => printAdminLink(context, options)),
   );
-admin.addCommand(createAllBatchesCommand(runOnAdminApi));
-admin.addCommand(createAllFilesCommand(runOnAdminApi));
 
 program
   .command('store')
@@ -195,6 +188,13 @@ program
   .description('print the version')
   .action(() => print(version));
 
+// The commands above need nothing of the console, which takes a while to load.
+if (!program.commands.some((command) => command !== admin && command.name() === process.argv[2])) {
+  const { describeOperations } = await import('../console/api/create-operations.ts');
+  addAdminCommands(program, describeOperations(), runOnAdminApi);
+}
+useShortHelp(program);
+
 const isJson = process.argv.includes('--json');
 if (isJson) reportUsageAsJson(program);
 try {
@@ -226,12 +226,6 @@ function runOnAdminApi(...[options, command]: Parameters<RunAdminCommand>): Prom
     process.exitCode = code;
   };
   return withAdmin({ config, options, folder, print, input, output, setExitCode }, command);
-}
-
-/** Whether the user names a router, or has an admin token. */
-function namesRouter(options: AdminOptions): boolean {
-  const config = loadConfig(adminSettings, process.env);
-  return readNamedRouter(config, options) !== undefined || readAdminToken(config, options) !== undefined;
 }
 
 function runAsClient(...[options, command]: Parameters<RunClientCommand>): Promise<void> {

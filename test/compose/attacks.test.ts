@@ -18,7 +18,7 @@ let attacker: string;
 
 beforeAll(async () => {
   await compose.up();
-  const printed = await compose.run('run', '--rm', '--no-deps', '-T', 'setup', 'keys', 'create', '--name', 'attacker');
+  const printed = await compose.run('exec', '-T', 'ingress', 'rtr', 'keys', 'create', '--name', 'attacker');
   attacker = /rtr_\w+_\w+/.exec(printed)?.[0] ?? '';
 });
 

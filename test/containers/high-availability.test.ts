@@ -43,7 +43,7 @@ async function streams(): Promise<string> {
 }
 
 async function makeKey(name: string): Promise<string> {
-  const printed = await compose.run('run', '--rm', '--no-deps', '-T', 'setup', 'keys', 'create', '--name', name);
+  const printed = await compose.run('exec', '-T', 'ingress', 'rtr', 'keys', 'create', '--name', name);
   const key = /rtr_\w+_\w+/.exec(printed)?.[0];
   if (key === undefined) throw new Error(`no key in: ${printed}`);
   return key;

@@ -131,10 +131,10 @@ describe('sessions of a team', () => {
 
     const rtr = adminCommandsOf(cluster);
     const session = await sessionNamed(bob, name);
-    expect((await rtr('sessions', 'list', '--team', 'Crew')).join('\n')).toMatch(/other +Crew +idle +0 +demo +2 /);
-    expect((await rtr('sessions', 'show', session?.id ?? '')).join('\n')).toMatch(/all +2 +0 .*\nmain +2 /);
+    expect((await rtr('sessions', 'list', '--team', 'Crew')).join('\n')).toMatch(/other +team Crew +- +0 +demo +2 /);
+    expect((await rtr('sessions', 'show', session?.id ?? '')).join('\n')).toMatch(/^main +requests=2 /m);
     expect(await rtr('sessions', 'turns', session?.id ?? '')).toHaveLength(3);
-    expect((await rtr('sessions', 'sums')).join('\n')).toMatch(/Crew +1 +0 +2 /);
+    expect((await rtr('sessions', 'sums')).join('\n')).toMatch(/team Crew +1 +0 +2 /);
 
     expect((await ada.delete(`/teams/${team}`)).status).toBe(204);
     expect(await sessionNamed(ada, name)).toBeUndefined();

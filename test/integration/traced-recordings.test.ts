@@ -20,7 +20,7 @@ const collector = useStarted(() => startCollector());
 const cluster = useStarted(() => shareCluster({ ingressOnce: { ...recordings, ...collector.environment } }));
 beforeAll(async () => {
   const { raw, id } = await cluster.addKey({ name: 'recorded' });
-  await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
+  await adminCommandsOf(cluster)('keys', 'set', id, '--records');
   recorded = raw;
 });
 
@@ -143,7 +143,7 @@ describe('traces contain nothing of a conversation', () => {
 
   it('of a key that is revoked while its request runs', async () => {
     const { raw, id } = await cluster.addKey({ name: 'for a while' });
-    await adminCommandsOf(cluster)('keys', 'set', id, '--records', 'on');
+    await adminCommandsOf(cluster)('keys', 'set', id, '--records');
     const mark = `mark-${randomUUID()}`;
     const messages = user(`Please repeat: ${mark}\n[demo tokens_per_second=20]`);
     // Recording begins within a second.

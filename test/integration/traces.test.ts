@@ -215,7 +215,7 @@ describe("a request's trace", () => {
 
   it('has no prompt, answer or key, whether or not its request is recorded', async () => {
     const recorded = () => ask('openai/chat/completions', { model: 'demo', messages });
-    await adminCommandsOf(cluster)('keys', 'set', cluster.keyId, '--records', 'on');
+    await adminCommandsOf(cluster)('keys', 'set', cluster.keyId, '--records');
     await until(async () => (await recorded()).answer.headers.get('x-rtr-recorded') === 'true');
     const [span] = ofKind(await collector.trace((await recorded()).traceId, 5), server);
     expect(Object.keys(span?.attributes ?? {}).filter((name) => /messages|instructions/.test(name))).toEqual([]);

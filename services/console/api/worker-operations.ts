@@ -38,6 +38,10 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       summary: 'Lists the workers that are connected, by id.',
       scopes: ['read'],
       command: 'workers list',
+      form: {
+        columns: ['id', 'tier', 'pool', 'state', 'safeToStop', 'busy', 'slots', 'version', 'models', 'tools'],
+        none: 'No worker is connected.',
+      },
       item: workerSchema,
       handle: async (_, page) => {
         const { data, next } = cutPage(
@@ -57,6 +61,10 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
         'Lists the workers that have left or were lost within the last day, as far as this ingress has seen it. Newest first.',
       scopes: ['read'],
       command: 'workers gone',
+      form: {
+        columns: ['id', 'tier', 'host', 'goneAt', 'why', 'isBack', 'jobs', 'serves'],
+        none: 'No worker has gone.',
+      },
       answer: z.array(goneWorkerSchema),
       handle: async () => history.list(),
     }),
@@ -69,6 +77,19 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
         'Lists the names that clients can send as `model`: `auto`, names of the registry, and models of workers.',
       scopes: ['read'],
       command: 'models list',
+      form: {
+        columns: [
+          'id',
+          'kind',
+          'contextWindow',
+          'servedBy.tier',
+          'servedBy.workers',
+          'servedBy.price',
+          'servedBy.speed',
+          'operations',
+        ],
+        none: 'There are no models.',
+      },
       answer: z.array(servedModelSchema),
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);

@@ -1,20 +1,19 @@
-import type { Command } from 'commander';
-import { createAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { createAllBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
-import { createAllFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
-import { createKeysCommand } from '#services/rtr/commands/admin/keys-command.ts';
+import { Command } from 'commander';
+import { describeOperations } from '#services/console/api/create-operations.ts';
+import { addAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
 import { renderTable } from './render-table.ts';
 
 /** The commands that speak to the Admin API, with what each does. */
 export function renderAdminCommands(): string {
-  const run = () => Promise.resolve();
-  const [users, teams, invitations, ...others] = createAdminCommands(run);
-  const keys = createKeysCommand({ overApi: run, inStore: run, namesRouter: () => true });
-  const commands = [users, teams, invitations, keys, ...others].filter((command) => command !== undefined);
-  const rows = [
-    ...commands.flatMap((command) => rowsOf(command, 'rtr')),
-    ...[createAllBatchesCommand(run), createAllFilesCommand(run)].flatMap((command) => rowsOf(command, 'rtr admin')),
-  ];
+  const program = new Command('rtr');
+  addAdminCommands(
+    program,
+    describeOperations().filter(
+      ({ subject, path }) => subject !== 'workers' || !path.startsWith('/worker-credentials'),
+    ),
+    () => Promise.resolve(),
+  );
+  const rows = program.commands.flatMap((command) => rowsOf(command, 'rtr'));
   return renderTable(['command', 'what it does'], rows);
 }
 

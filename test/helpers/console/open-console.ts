@@ -13,7 +13,7 @@ import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
-import { accountOperations } from '#services/console/api/account-operations.ts';
+import { accountOperations } from '#services/console/api/create-operations.ts';
 import { createAdminApi } from '#services/console/api/admin-api.ts';
 import type { ApiParts } from '#services/console/api/api-parts.ts';
 import type { Operation } from '#services/console/api/operations/operation.ts';

@@ -1,11 +1,9 @@
 import { Readable, Writable } from 'node:stream';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import { inject } from 'vitest';
 import type { RunAdminCommand } from '#services/rtr/commands/admin/admin-context.ts';
-import { createAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { createAllBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
-import { createAllFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
-import { createKeysCommand } from '#services/rtr/commands/admin/keys-command.ts';
+import { describeOperations } from '#services/console/api/create-operations.ts';
+import { addAdminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
 import { withAdmin } from '#services/rtr/commands/admin/with-admin.ts';
 import { adminSettings } from '#services/rtr/config.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
@@ -66,22 +64,14 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
         },
         command,
       );
-    const [name, ...others] = words;
-    const found = commandsOf(run).find((command) => command.name() === name);
-    if (!found) throw new Error(`there is no command ${name}`);
-    await silent(found).parseAsync(others, { from: 'user' });
+    const program = new Command();
+    addAdminCommands(program, describeOperations(), run);
+    await silent(program).parseAsync(words, { from: 'user' });
     return outcome;
   };
   const lines = async (...words: string[]) => (await whole(...words)).lines;
   const json = async (...words: string[]): Promise<unknown> => JSON.parse((await lines(...words, '--json'))[0] ?? '');
   return Object.assign(lines, { whole, json });
-}
-
-function commandsOf(run: RunAdminCommand): Command[] {
-  const inStore = () => Promise.reject(new Error('a command for the API'));
-  const keys = createKeysCommand({ overApi: run, inStore, namesRouter: () => true });
-  const everybodys = [createAllBatchesCommand(run).name('batches'), createAllFilesCommand(run).name('files')];
-  return [...createAdminCommands(run), keys, ...everybodys];
 }
 
 /** Makes mistakes throw instead of ending this process. */

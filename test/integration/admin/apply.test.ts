@@ -28,7 +28,7 @@ function fileWith(text: string): string {
 /** Returns everything that a file may change, as one text, without the last use of keys. */
 async function everything(): Promise<string> {
   const lists = ['users', 'teams', 'keys'].map((subject) => rtr(subject, 'list', '--json'));
-  const others = [rtr('prices', 'list', '--changed', '--json'), rtr('settings', 'show', '--json')];
+  const others = [rtr('prices', 'list', '--source', 'changed', '--json'), rtr('settings', 'show', '--json')];
   return JSON.stringify(await Promise.all([...lists, ...others])).replaceAll(/\\"lastUsedAt\\":[^,}]+/g, '');
 }
 
@@ -110,7 +110,7 @@ describe('rtr apply', () => {
   });
 
   it('removes members and prices that the file does not name only with --prune, and nothing else', async () => {
-    await rtr('prices', 'set', 'lab/two', 'input=1', 'output=1');
+    await rtr('prices', 'set', 'lab/two', '--input', '1', '--output', '1');
     await rtr('keys', 'create', '--name', 'kept', '--team', 'Appliers');
     const file = fileWith(second);
     expect(await rtr('apply', '-f', file, '--prune')).toEqual([
@@ -169,7 +169,7 @@ describe('rtr apply', () => {
     const text = `${person}teams:\n  Rotators:\n    keys:\n      ci: { class: low }\n`;
     await rtr('apply', '-f', fileWith(text));
     const { id } = await rtr.json('keys', 'list', '--owner', 'team:Rotators');
-    await rtr('keys', 'rotate', id, '--overlap-hours', '2');
+    await rtr('keys', 'rotate', id, '--overlap', '2h');
     expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
     const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
     const left = `Left alone: key laptop of eve@${domain}, who is blocked.`;

@@ -48,31 +48,30 @@ describe('rtr usage', () => {
 
   it('requests lists those with an id, with an error code, and of a span', async () => {
     expect(await listed()).toEqual(['second', 'first']);
-    expect(await listed('--id', 'first')).toEqual(['first']);
-    const [request] = await rtr('usage', 'requests', '--id', 'first', '--json');
-    expect(JSON.parse(request ?? '')).toMatchObject({ outcome: 'done', timeline: [{ end: 'done' }] });
+    const [request] = await rtr('usage', 'request', 'first', '--json');
+    expect(JSON.parse(request ?? '')).toMatchObject({ id: 'first', outcome: 'done', timeline: [{ end: 'done' }] });
     const failed = await rtr('usage', 'requests', '--outcome', 'failed', '--json');
     const { code } = JSON.parse(failed[0] ?? '') as { code: string };
     expect(await listed('--code', code)).toEqual(['second']);
     expect(await listed('--code', 'queue_timeout')).toEqual([]);
     expect(await listed('--from', '1h')).toEqual(['second', 'first']);
     expect(await listed('--to', '1h')).toEqual([]);
-    await expect(listed('--id', 'third')).rejects.toThrow(/does not exist/);
+    await expect(rtr('usage', 'request', 'third')).rejects.toThrow(/does not exist/);
   });
 
   it('report sums up hours', async () => {
-    const hours = ['usage', 'report', '--step', 'hour', '--from', '1h'];
+    const hours = ['usage', 'hours', '--from', '1h'];
     const byModel = await rtr(...hours);
-    expect(byModel[0]).toMatch(/^MODEL +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
-    expect(byModel[1]).toMatch(/^demo +2 +1 +\d/);
+    expect(byModel.join('\n')).toMatch(
+      /^ID +NAME +REQUESTS +FAILED +PROMPT TOKENS +COMPLETION TOKENS +COST\ndemo +demo +2 +1 +\d/m,
+    );
     const byKey = await rtr(...hours, '--by', 'key', '--key', cluster.keyId);
-    expect(byKey[1]).toMatch(new RegExp(`^test +${cluster.keyId} +2 +1 `));
-    expect(byKey[2]).toMatch(/^all +- +2 +1 /);
-    expect(byKey[3]).toMatch(/^Requests that began from \S+ \d\d:00 to \S+ \d\d:00 \(UTC\)\.$/);
-    expect(byKey).toHaveLength(4);
-    expect(await rtr(...hours, '--by', 'key', '--key', '0123456789ab')).toHaveLength(3);
+    expect(byKey.join('\n')).toMatch(new RegExp(`^${cluster.keyId} +test +2 +1 `, 'm'));
+    expect(byKey[0]).toMatch(/^from +\S+ \d\d:00$/);
+    const unused = await rtr.json(...hours, '--by', 'key', '--key', '0123456789ab');
+    expect(unused.groups).toEqual([]);
     // 24 hours by default, with the current one.
-    const { times, groups } = await rtr.json('usage', 'report', '--step', 'hour');
+    const { times, groups } = await rtr.json('usage', 'hours');
     expect(times).toHaveLength(24);
     expect(times[23] - times[22]).toBe(3_600_000);
     const counts: number[] = groups[0].steps.map((step: { requests: number }) => step.requests);
@@ -81,56 +80,66 @@ describe('rtr usage', () => {
   });
 
   it('report refuses hours for groups that are not kept by the hour', async () => {
-    const hours = ['usage', 'report', '--step', 'hour'];
+    const hours = ['usage', 'hours'];
     const unkept = { '--model': 'demo', '--tier': 'gpu', '--purpose': 'main' };
     for (const narrowed of Object.entries(unkept))
-      await expect(rtr(...hours, ...narrowed)).rejects.toThrow(
-        'A report by hours has filters only for key, team and person.',
-      );
-    await expect(rtr(...hours, '--by', 'tier')).rejects.toThrow('by: This must be one of model, key, team, user.');
+      await expect(rtr(...hours, ...narrowed)).rejects.toThrow(`unknown option '${narrowed[0]}'`);
+    await expect(rtr(...hours, '--by', 'tier')).rejects.toThrow('Allowed choices are model, key, team, user.');
     await expect(rtr(...hours, '--from', '30d')).rejects.toThrow(/hours are kept for 8 days/);
     await expect(rtr(...hours, '--key', cluster.keyId)).rejects.toThrow(/must not be model/);
   });
 
   it('overview sums up a span', async () => {
     const lines = await rtr('usage', 'overview', '--span', '1h');
-    expect(lines.find((line) => /^all\b/.test(line))).toMatch(/^all +all +- +2 +1 /);
-    expect(lines.find((line) => /^model\b/.test(line))).toMatch(/^model +demo +- +2 +1 /);
-    expect(lines.find((line) => /^key\b/.test(line))).toMatch(/^key +test +- +2 +1 /);
-    expect(lines.find((line) => /^worker\b/.test(line))).toMatch(/^worker +\S+ +- +\d/);
-    expect(lines.join('\n')).toMatch(/Whole answer: p50 \d+ ms, p95 \d+ ms/);
+    const text = lines.join('\n');
+    expect(text).toMatch(/^totals +requests=2 failed=1 /m);
+    expect(text).toMatch(/^models:\nID .*\ndemo +demo +- +2 +1 /m);
+    expect(text).toMatch(/^keys:\nID .*\n\S+ +test +- +2 +1 /m);
+    expect(text).toMatch(/^workers:\nID .*\n\S+ +\S+ +- +\d/m);
+    expect(text).toMatch(/^total ms +p50=[\d.]+ p95=[\d.]+/m);
   });
 });
 
 describe('rtr keys', () => {
   it('creates keys of people, teams and the router that work, and changes, rotates and revokes them', async () => {
-    const { key, id } = await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com');
+    const laptop = await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com');
+    const { raw: key } = laptop;
+    const { id } = laptop.key;
     expect(await statusWith(key)).toBe(200);
     const settings = '--models other --tiers gpu --expires 30d --class low --limit costPerDay=1'.split(' ');
-    const ofTeam = await rtr.json('keys', 'create', '--name', 'ci', '--team', 'Research', ...settings);
+    const { key: ofTeam, raw: teamKey } = await rtr.json(
+      'keys',
+      'create',
+      '--name',
+      'ci',
+      '--team',
+      'Research',
+      ...settings,
+    );
     const narrow = { class: 'low', models: ['other'], tiers: ['gpu'], limits: { costPerDay: 1 } };
     expect(ofTeam).toMatchObject({ kind: 'team', ...narrow });
-    expect(Date.parse(ofTeam.expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000);
-    expect(await statusWith(ofTeam.key)).toBe(403);
+    expect(ofTeam.expiresAt - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    expect(await statusWith(teamKey)).toBe(403);
     const freed = ['--models', 'none', '--tiers', 'none', '--expires', 'none', '--limit', 'cost-per-day=none'];
     const changed = await rtr.json('keys', 'set', ofTeam.id, ...freed, '--name', 'build');
-    expect(changed).toMatchObject({ name: 'build', limits: {}, expiresAt: null });
-    expect(changed.models ?? changed.tiers).toBeUndefined();
-    await until(async () => (await statusWith(ofTeam.key)) === 200);
-    const [made = ''] = await rtr('keys', 'create', '--name', 'farm', '--router-key', '--weight', '3');
+    expect(changed).toMatchObject({ name: 'build', limits: {} });
+    expect(changed.models ?? changed.tiers ?? changed.expiresAt).toBeUndefined();
+    await until(async () => (await statusWith(teamKey)) === 200);
+    const [made = ''] = await rtr('keys', 'create', '--name', 'farm', '--kind', 'router', '--weight', '3');
     expect(made).toMatch(/^Key "farm", shown only this once: rtr_\w+$/);
-    const next = await rtr.json('keys', 'rotate', ofTeam.id, '--overlap-hours', '0');
-    expect([await statusWith(ofTeam.key), await statusWith(next.key)]).toEqual([401, 200]);
+    const { key: next, raw: nextKey } = await rtr.json('keys', 'rotate', ofTeam.id, '--overlap', '0h');
+    expect([await statusWith(teamKey), await statusWith(nextKey)]).toEqual([401, 200]);
     expect(await rtr.json('keys', 'show', ofTeam.id)).toMatchObject({ replacedBy: next.id });
     // The person's stored data belongs to the person.
     await expect(rtr('keys', 'rotate', id)).rejects.toThrow('Revoke it, and make another one.');
     expect(await rtr('keys', 'revoke', key)).toEqual([`Key ${id} is revoked.`]);
     expect(await statusWith(key)).toBe(401);
     const shown = (await rtr('keys', 'show', id)).join('\n');
-    const issued = /issued +by an administrator; its files and batches belong to key:\w+/.source;
-    expect(shown).toMatch(new RegExp(`owner +Ada\n${issued}\nstate +revoked`));
+    expect(shown).toMatch(/^owner +Ada$/m);
+    expect(shown).toMatch(/^issued +stores-as=key:\w+/m);
+    expect(shown).toMatch(/^revoked +20/m);
     expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(2);
-    expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* team Research .* build`));
+    expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* Research +team .* build`));
   });
 
   it('does not repeat text that is not a key', async () => {
@@ -154,9 +163,10 @@ describe('rtr limits', () => {
     expect((await rtr('limits', 'show', 'team:Research'))[1]).toMatch(/Research +concurrent-requests +0 +5/);
     const shown = await rtr.json('limits', 'show', 'team:Research');
     expect(shown).toMatchObject({ limits: [{ name: 'concurrentRequests' }] });
-    const { id: first } = await rtr.json('keys', 'create', '--name', 'turned', '--limit', 'requests-per-minute=7');
-    const next = await rtr.json('keys', 'rotate', first);
-    expect(await statusWith(next.key)).toBe(200);
+    const turned = await rtr.json('keys', 'create', '--name', 'turned', '--limit', 'requests-per-minute=7');
+    const { id: first } = turned.key;
+    const { key: next, raw: nextKey } = await rtr.json('keys', 'rotate', first);
+    expect(await statusWith(nextKey)).toBe(200);
     for (const id of [next.id, first]) {
       const [line] = (await rtr('limits', 'show', `key:${id}`)).slice(1);
       expect(line).toMatch(new RegExp(`^key:${next.id} +turned +requests-per-minute +[\\d.]+ +7 `));
@@ -175,8 +185,7 @@ describe('rtr usage and rtr audit', () => {
     const filters = ['--key', cluster.keyId];
     await until(async () => expect((await rtr('usage', 'requests', ...filters)).length).toBeGreaterThan(1));
     const report = await rtr('usage', 'report', '--from', '7d', '--by', 'key', ...filters);
-    expect(report[0]).toMatch(/^KEY +ID +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
-    expect(report[1]).toMatch(new RegExp(`^test +${cluster.keyId} +[1-9]`));
+    expect(report.join('\n')).toMatch(new RegExp(`^${cluster.keyId} +test +[1-9]`, 'm'));
     expect(await rtr.json('usage', 'report', '--step', 'month')).toMatchObject({ step: 'month' });
     expect((await rtr('usage', 'requests', '--limit', '1', '--json')).length).toBe(1);
     const { content } = await rtr.whole('usage', 'export', '--from', '2026-01-01', '--user', 'ada@example.com');
@@ -189,13 +198,15 @@ describe('rtr usage and rtr audit', () => {
     await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} exists already`);
     await statusWith('nonsense');
     await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/));
-    await expect(rtr('usage', 'requests', '--id', '..')).rejects.toThrow('".." is not the name or the id of anything');
+    await expect(rtr('usage', 'request', '..')).rejects.toThrow('".." is not the name or the id of anything');
     await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date such as 2026-11-24');
   });
 
   it('lists and exports who changed what', async () => {
     const lines = await rtr('audit', 'list', '--action', 'team.*', '--target', 'team:Research', '--from', '1h');
-    expect(lines.at(-1)).toMatch(/ rtr +team\.create +team Research +127\.0\.0\.1, .+@.+, token rtr +-$/);
+    expect(lines.at(-1)).toMatch(
+      / rtr +team\.create +team Research +address=127\.0\.0\.1 command-line=.+@.+ token=rtr +-$/,
+    );
     expect(await rtr('audit', 'list', '--limit', '3')).toHaveLength(4);
     const ownerId = (await rtr.json('users', 'create', 'eve@example.com', '--role', 'admin')).id;
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
@@ -205,7 +216,7 @@ describe('rtr usage and rtr audit', () => {
     for (const actor of [token.record.id, `token:${token.record.id}`, ownerId, 'eve@example.com'])
       expect(await rtr('audit', 'list', '--actor', actor)).toEqual([
         expect.anything(),
-        expect.stringMatching(/team\.create +team Eves .* token eves +-$/),
+        expect.stringMatching(/team\.create +team Eves .* token=eves +-$/),
       ]);
     expect(await rtr('audit', 'list', '--actor', 'ada@example.com')).toEqual(['There are no such changes.']);
     await rtr('limits', 'set', 'team:Eves', 'cost-per-day=5');
@@ -220,18 +231,16 @@ describe('rtr usage and rtr audit', () => {
 
 describe('rtr workers, rtr models and rtr background', () => {
   it('list workers and models, drain a worker and undrain it', async () => {
-    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* serving +0 of 1000 .* demo$/);
+    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* serving +- +0 +1000 .* demo +-$/);
     const drained = { id: 'one', state: 'draining', safeToStop: true, lastFor: ['demo'] };
     expect(await rtr.json('workers', 'drain', 'one')).toMatchObject(drained);
-    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* drained /);
-    expect((await rtr('workers', 'undrain', 'one'))[0]).toMatch(/^one takes jobs again: it is serving/);
-    expect(await rtr('workers', 'drain', 'one')).toEqual([
-      'one finishes its jobs and takes no new ones: it has no job left and can be stopped.',
-      'Warning: no other worker takes requests for demo. They wait, and fail in the end.',
-    ]);
+    expect((await rtr('workers', 'list'))[1]).toMatch(/^one +gpu .* draining +yes /);
+    expect((await rtr('workers', 'undrain', 'one')).join('\n')).toMatch(/^state +serving$/m);
+    const said = (await rtr('workers', 'drain', 'one')).join('\n');
+    for (const line of [/^safe to stop +yes$/m, /^last for +demo$/m]) expect(said).toMatch(line);
     await rtr('workers', 'undrain', 'one');
     await expect(rtr('workers', 'drain', 'none')).rejects.toThrow('No worker none is connected.');
-    expect((await rtr('models', 'list')).join('\n')).toMatch(/demo +model .* gpu \(1\)/);
+    expect((await rtr('models', 'list')).join('\n')).toMatch(/demo +model .* gpu +1 /);
   });
 
   it('list the workers that are gone, with when and why', async () => {
@@ -240,15 +249,14 @@ describe('rtr workers, rtr models and rtr background', () => {
     await worker.drain(1_000);
     await worker.close();
     await until(async () => (await rtr('workers', 'gone')).length === 2);
-    expect((await rtr('workers', 'gone'))[1]).toMatch(/^short +gpu .* \d\d:\d\d +drained +0 +demo$/);
+    expect((await rtr('workers', 'gone'))[1]).toMatch(/^short +gpu .* \d\d:\d\d +drained +- +0 +demo$/);
     expect(await rtr.json('workers', 'gone')).toMatchObject({ id: 'short', why: 'drained', state: 'draining' });
   });
 
   it('show queues, and report that a job does not wait if it does not', async () => {
-    const [head, ...queues] = await rtr('background', 'show');
-    expect(head).toMatch(/^QUEUE +WAITING/);
-    const queue = queues[0]?.split(' ')[0] ?? '';
-    expect(await rtr('background', 'repeat', queue, 'nothing')).toEqual(['The job nothing does not wait any more.']);
+    const shown = (await rtr('background', 'show')).join('\n');
+    const [, queue = ''] = /^NAME +WAITING.*\n(\S+)/m.exec(shown) ?? [];
+    expect((await rtr('background', 'repeat', queue, 'nothing')).join('\n')).toMatch(/^repeated +no$/);
     expect(await rtr('background', 'webhooks')).toEqual(['No events are on their way, and none were given up.']);
     expect(await rtr.json('background', 'show')).toMatchObject({ failing: [] });
   });
@@ -256,38 +264,46 @@ describe('rtr workers, rtr models and rtr background', () => {
 
 describe('rtr prices, rtr settings and rtr registry', () => {
   it('set, list and reset a price', async () => {
-    const set = await rtr('prices', 'set', 'lab/model:1', 'input=0.5', 'output=1.5', 'cached-input=0.1');
-    expect(set).toEqual(['The price of lab/model:1 is input=0.5 cached-input=0.1 output=1.5.']);
-    expect(await rtr.json('prices', 'list', '--changed')).toMatchObject({ model: 'lab/model:1', source: 'changed' });
+    const prices = ['--input', '0.5', '--output', '1.5', '--cached-input', '0.1'];
+    const set = await rtr('prices', 'set', 'lab/model:1', ...prices);
+    expect(set.join('\n')).toMatch(/^model +lab\/model:1\ninput +0\.5\ncached input +0\.1\noutput +1\.5$/m);
+    expect(await rtr.json('prices', 'list', '--source', 'changed')).toMatchObject({
+      model: 'lab/model:1',
+      source: 'changed',
+    });
     expect((await rtr('prices', 'list')).length).toBeGreaterThan(2);
     await rtr('prices', 'reset', 'lab/model:1');
-    expect(await rtr('prices', 'list', '--changed')).toEqual(['No price was set here.']);
-    await expect(rtr('prices', 'set', 'x', 'input=free')).rejects.toThrow('input must be a number');
+    expect(await rtr('prices', 'list', '--source', 'changed')).toEqual(['There are no prices.']);
+    await expect(rtr('prices', 'set', 'x', '--input', 'free')).rejects.toThrow('must be a number');
   });
 
   it('show and set settings', async () => {
-    const start = ['--limit', 'cost-per-day=5', '--ceiling-tiers', 'gpu'];
-    const lines = await rtr('settings', 'set', 'audit-days=90', 'members-make-keys=false', ...start);
-    expect(lines.join('\n')).toMatch(/members-make-keys +false[\s\S]*limits of new members +cost-per-day=5/);
+    const start = ['--new-members-limit', 'cost-per-day=5', '--new-members-ceiling-tiers', 'gpu'];
+    const lines = await rtr('settings', 'set', '--audit-days', '90', '--no-members-make-keys', ...start);
+    expect(lines.join('\n')).toMatch(
+      /members make keys +no[\s\S]*new members +limits=cost-per-day=5 ceiling=tiers=gpu/,
+    );
     const changed = { auditDays: 90, newMembers: { ceiling: { tiers: ['gpu'] } } };
     expect(await rtr.json('settings', 'show')).toMatchObject(changed);
-    const show = async () => (await rtr('settings', 'show')).find((line) => line.startsWith('alert-emails'));
-    expect(await show()).toMatch(/^alert-emails\.router +true$/);
+    const show = async () => (await rtr('settings', 'show')).find((line) => line.startsWith('alert emails'));
+    expect(await show()).toMatch(/^alert emails +router=yes$/);
     for (const [given, shown] of [
-      ['false', 'false'],
+      ['false', 'no'],
       ['ops@example.com, Boss@example.com', 'ops@example.com,boss@example.com'],
-      ['true', 'true'],
-    ]) {
-      await rtr('settings', 'set', `alert-emails.router=${given}`);
-      expect((await show())?.split(/ +/)).toEqual(['alert-emails.router', shown]);
+      ['true', 'yes'],
+    ] as const) {
+      await rtr('settings', 'set', '--alert-emails-router', given);
+      expect(await show()).toMatch(new RegExp(`^alert emails +router=${shown}$`));
     }
-    for (const [wrong, sentence] of [
-      ['alert-emails.router=somebody', /^alertEmails\.router/],
-      ['audit-days=never', 'auditDays: This must be a number.'],
-      ['invitation-days=0', 'invitationDays: This must be at least 1.'],
+    for (const [option, wrong, sentence] of [
+      ['--alert-emails-router', 'somebody', /^alertEmails\.router/],
+      ['--audit-days', 'never', 'must be a whole number from 30 to 3650.'],
+      ['--invitation-days', '0', 'must be a whole number from 1 to 30.'],
     ] as const)
-      await expect(rtr('settings', 'set', wrong)).rejects.toThrow(sentence);
-    await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
+      await expect(rtr('settings', 'set', option, wrong)).rejects.toThrow(sentence);
+    const freed = ['--new-members-limit', 'cost-per-day=none', '--new-members-ceiling-tiers', 'none'];
+    await rtr('settings', 'set', '--members-make-keys', ...freed);
+    expect(await rtr.json('settings', 'show')).toMatchObject({ newMembers: { limits: {}, ceiling: {} } });
   });
 
   it('check, store, show and revert a registry', async () => {
@@ -308,7 +324,7 @@ describe('rtr prices, rtr settings and rtr registry', () => {
     const empty = adminCommandsOf({ ...cluster, piped: '# nothing\n' });
     await expect(empty('registry', 'set', '-f', '-')).rejects.toThrow('would remove all names and rules');
     expect(await empty('registry', 'set', '-f', '-', '--empty')).toEqual(['Version 3 is in use.']);
-    expect(await rtr('registry', 'revert', '1')).toEqual(['Version 4 is in use, as version 1 was.']);
+    expect(await rtr('registry', 'revert', '1')).toEqual(['Version 4 is in use.']);
     expect((await rtr('registry', 'show')).join('\n')).toContain('# names');
     expect(await rtr('registry', 'show', '2')).toEqual(['models: {}']);
     expect(await rtr('registry', 'versions')).toHaveLength(5);
@@ -326,18 +342,20 @@ describe('rtr admin batches and rtr admin files', () => {
     };
     const file = await upload();
     const owner = `key:${cluster.keyId}`;
-    expect((await rtr('files', 'list', owner)).join('\n')).toContain('lines.jsonl');
+    expect((await rtr('admin', 'files', 'list', owner)).join('\n')).toContain('lines.jsonl');
     const body = { input_file_id: file, endpoint: '/v1/chat/completions', completion_window: '24h' };
     const answer = await post({ ...cluster, path: '/openai/batches', body });
     const { id } = (await answer.json()) as { id: string };
-    expect((await rtr('batches', 'open')).join('\n')).toContain(id);
-    expect((await rtr('batches', 'list', owner)).join('\n')).toContain(id);
-    expect((await rtr('batches', 'show', id)).join('\n')).toMatch(/owner +key test/);
-    await rtr('batches', 'cancel', id);
-    expect(await rtr.json('batches', 'show', id)).toMatchObject({ cancelledAt: expect.any(Number) });
-    await expect(rtr('files', 'download', owner, file)).rejects.toThrow('You are not allowed to do this.');
+    expect((await rtr('admin', 'batches', 'open')).join('\n')).toContain(id);
+    expect((await rtr('admin', 'batches', 'list', owner)).join('\n')).toContain(id);
+    expect((await rtr('admin', 'batches', 'show', id)).join('\n')).toMatch(/owner +key test/);
+    await rtr('admin', 'batches', 'cancel', id);
+    expect(await rtr.json('admin', 'batches', 'show', id)).toMatchObject({ cancelledAt: expect.any(Number) });
+    await expect(rtr('admin', 'files', 'download', file, '--owner', owner)).rejects.toThrow(
+      'You are not allowed to do this.',
+    );
     const second = await upload();
-    expect(await rtr('files', 'delete', owner, second)).toEqual([`The file ${second} of ${owner} is deleted.`]);
-    expect((await rtr('files', 'list', owner, '--json')).length).toBe(1);
+    expect(await rtr('admin', 'files', 'delete', second, '--owner', owner)).toEqual([`The file ${second} is deleted.`]);
+    expect((await rtr('admin', 'files', 'list', owner, '--json')).length).toBe(1);
   });
 });

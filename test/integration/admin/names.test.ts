@@ -47,7 +47,7 @@ it('a missing token, scope, person or registry is named', async () => {
   const narrow = 'This needs a token with the scope `admin`. This one has `read`.';
   await expect(reader('teams', 'create', 'No')).rejects.toThrow(narrow);
   const nobody = 'userId: The token belongs to nobody, who could own a key: name a person.';
-  await expect(rtr('keys', 'create', '--name', 'mine', '--own')).rejects.toThrow(nobody);
+  await expect(rtr('keys', 'create', '--name', 'mine', '--kind', 'user')).rejects.toThrow(nobody);
   expect(await rtr('registry', 'show')).toEqual(['There is no registry, neither stored nor in a file.']);
 });
 

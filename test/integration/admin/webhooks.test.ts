@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { made } from '../../helpers/accounts/made.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
-import { testWebhook } from '#services/rtr/commands/admin/webhooks/deliveries.ts';
+import { testWebhook } from '#services/rtr/commands/admin/test-webhook.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { until } from '../../helpers/until.ts';
@@ -36,18 +36,25 @@ describe('rtr webhooks add', () => {
     await rtr('webhooks', 'add', url, '--events', 'batch.*', '--team', 'Blue');
     const words = ['--events', 'batch.*', '--user', `ADA@${domain}`, '--description', 'mine'];
     expect(await rtr.json('webhooks', 'add', url, ...words)).toMatchObject({
-      kind: 'user',
-      owner: { name: 'Ada' },
-      url,
-      events: ['batch.*'],
-      description: 'mine',
-      enabled: true,
+      webhook: {
+        kind: 'user',
+        owner: { name: 'Ada' },
+        url,
+        events: ['batch.*'],
+        description: 'mine',
+        enabled: true,
+      },
       secret: expect.stringMatching(/^whsec_/),
     });
     const made = await open.endpoints.list();
     expect(made[0]?.events).toEqual(['batch.*', 'response.failed']);
     const lines = await rtr('webhooks', 'list');
-    expect(lines.map((each) => each.split(/ {2,}/)[1])).toEqual(['OWNER', 'router', 'team Blue', 'Ada']);
+    expect(lines.map((each) => each.split(/ {2,}/).slice(1, 3))).toEqual([
+      ['OWNER', 'KIND'],
+      ['-', 'router'],
+      ['Blue', 'team'],
+      ['Ada', 'user'],
+    ]);
     const [note] = (await open.accounts.audit.list()).entries;
     expect(note).toMatchObject({ action: 'webhook.create', target: { name: 'hooks.example.com' } });
   });
@@ -57,7 +64,7 @@ describe('rtr webhooks add', () => {
     [[url, '--events', 'batch.*, nope.*'], /^events: No such event: "nope\.\*"\. There are batch\.completed, /],
     [[url, '--events', 'batch.*', '--team', 'Red'], 'There is no team Red.'],
     [[url, '--events', 'batch.*', '--user', `eve@${domain}`], 'Nobody has an account with the address'],
-    [[url, '--events', 'batch.*', '--team', 'Blue', '--user', `ada@${domain}`], 'not to both'],
+    [[url, '--events', 'batch.*', '--team', 'Blue', '--user', `ada@${domain}`], 'Choose a team or a person, not both.'],
   ] as const)('refuses %j', async (words, message) => {
     await expect(async () => rtr('webhooks', 'add', ...words)).rejects.toThrow(message);
     expect(await open.endpoints.list()).toEqual([]);
@@ -81,16 +88,16 @@ describe('rtr webhooks', () => {
     expect(await rtr('webhooks', 'list')).toEqual([nothing]);
     const { endpoint } = await open.add(url);
     const { id } = endpoint;
-    expect(await rtr('webhooks', 'disable', id)).toEqual([`Webhook ${id} is disabled.`]);
-    const listed = new RegExp(`^${id}  router  \\d{4}-\\d\\d-\\d\\d  disabled  batch\\.\\*  ${url}$`);
+    expect((await rtr('webhooks', 'set', id, '--no-enabled')).join('\n')).toMatch(/^enabled +no$/m);
+    const listed = new RegExp(`^${id}  -  +router  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  no +batch\\.\\*  ${url}$`);
     expect((await rtr('webhooks', 'list'))[1]).toMatch(listed);
-    expect(await rtr.json('webhooks', 'enable', id)).toMatchObject({ id, enabled: true });
-    const [line] = await rtr('webhooks', 'rotate', id, '--overlap-hours', '1');
+    expect(await rtr.json('webhooks', 'set', id, '--enabled')).toMatchObject({ id, enabled: true });
+    const [line] = await rtr('webhooks', 'rotate', id, '--overlap', '1h');
     expect(line).toMatch(new RegExp(`^The new secret of webhook ${id}, shown only this once: whsec_`));
     await rtr('webhooks', 'remove', id);
     expect(await open.endpoints.list()).toEqual([]);
-    for (const words of [['remove'], ['test'], ['rotate'], ['deliveries'], ['repeat'], ['disable']])
-      await expect(rtr('webhooks', ...words, unknown)).rejects.toThrow('This does not exist');
+    for (const words of [['remove'], ['test'], ['rotate'], ['deliveries'], ['repeat'], ['set', '--enabled']])
+      await expect(rtr('webhooks', words[0] ?? '', unknown, ...words.slice(1))).rejects.toThrow('This does not exist');
   });
 });
 
@@ -123,8 +130,8 @@ describe('rtr webhooks test, deliveries and repeat', () => {
     const dead = await rtr.json('webhooks', 'deliveries', endpoint.id, '--state', 'dead');
     expect(dead).toMatchObject({ event: { type: 'batch.completed' }, state: 'dead', last: { status: 410 } });
     await expect(rtr('webhooks', 'repeat', endpoint.id)).rejects.toThrow('Enable this webhook first.');
-    await rtr('webhooks', 'enable', endpoint.id);
-    expect(await rtr('webhooks', 'repeat', endpoint.id, dead.id)).toEqual(['One delivery is sent again.']);
+    await rtr('webhooks', 'set', endpoint.id, '--enabled');
+    expect(await rtr('webhooks', 'repeat', endpoint.id, dead.id)).toEqual(['Deliveries that are sent again: 1.']);
     receiver.answer((response) => response.writeHead(204).end());
     expect(await open.deliverDue()).toEqual(['delivered']);
   });

@@ -25,7 +25,7 @@ describe('the page of agent sessions', () => {
   beforeAll(async () => {
     admin = await here.invite('Grace', { role: 'admin' });
     rtr = adminCommandsOf(here.cluster);
-    own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', admin.email)).key);
+    own = String((await rtr.json('keys', 'create', '--name', 'laptop', '--user', admin.email)).raw);
   });
   beforeEach(async () => {
     ({ page } = await openAs(admin));
@@ -126,7 +126,7 @@ describe('the page of agent sessions', () => {
   it('shows an administrator the sums of each team, and of one', async () => {
     const team = uniqueName('Research');
     await rtr('teams', 'create', team);
-    const ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', team)).key);
+    const ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', team)).raw);
     await send(own, newSession().main);
     await send(ofTeam, { 'x-rtr-session': 'nightly' });
     await page.goto('/sessions');

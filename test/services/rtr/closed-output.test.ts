@@ -5,7 +5,7 @@ import { expect, inject, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
-it.each(['--help', 'doctor --json', 'keys list'])(
+it.each(['--help', 'doctor --json', 'setup'])(
   'rtr %s ends silently when its output has no reader any more',
   async (command) => {
     const { store, prefix } = await openKeyStore();

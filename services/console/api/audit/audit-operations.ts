@@ -44,6 +44,12 @@ export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Opera
       summary: 'Lists who changed what, newest first.',
       scopes: ['read'],
       command: 'audit list',
+      form: {
+        references: { actor: 'person', target: 'party id' },
+        columns: ['at', 'actor.name', 'action', 'target', 'from', 'details'],
+        none: 'There are no such changes.',
+        example: "audit list --action 'key.*' --from 2026-11-01",
+      },
       query: filter,
       item: auditEntrySchema,
       isEndless: true,
@@ -61,6 +67,7 @@ export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Opera
       summary: 'Writes the audit trail as a file, newest first.',
       scopes: ['read'],
       command: 'audit export',
+      form: { references: { actor: 'person', target: 'party id' } },
       query: filter.extend({ format: z.enum(['csv', 'json']) }),
       files: ['text/csv', 'application/json'],
       handle: async ({ actor, query: { format, ...wanted }, response }) => {

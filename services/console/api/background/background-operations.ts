@@ -47,6 +47,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       summary: 'Tries a failed job again now, before its next try is due.',
       scopes: [],
       command: 'background repeat',
+      form: { arguments: ['queue', 'id'] },
       body: repeatBody,
       answer: z.object({ repeated: z.boolean().describe('False if the job no longer waits for its next try.') }),
       handle: async ({ actor, body: { queue, id } }) => {
@@ -64,6 +65,10 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       id: 'listWebhookBacklog',
       summary: 'Lists the webhooks with events that are not delivered: those on their way, and those given up.',
       command: 'background webhooks',
+      form: {
+        columns: ['webhook.id', 'pending', 'dead', 'webhook.owner', 'webhook.url'],
+        none: 'No events are on their way, and none were given up.',
+      },
       answer: z.array(webhookBacklogSchema),
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);

@@ -37,6 +37,12 @@ export function batchOperations(parts: BatchParts): Operation[] {
       id: 'listBatches',
       summary: 'Lists the batches of a person, a team or a router key, newest first.',
       command: 'admin batches list',
+      form: {
+        arguments: ['owner'],
+        items: 'batches',
+        columns: ['id', 'owner', 'state', 'total', 'succeeded', 'errored', 'createdAt', 'model'],
+        none: 'There are no batches.',
+      },
       query: listQuery,
       answer: z.object({ batches: z.array(batchSchema), more: z.boolean() }),
       handle: async ({ actor, query: { owner: text, limit, after: cursor } }) => {
@@ -54,6 +60,10 @@ export function batchOperations(parts: BatchParts): Operation[] {
       id: 'listOpenBatches',
       summary: 'Lists the unfinished batches of all owners. The next to expire comes first.',
       command: 'admin batches open',
+      form: {
+        columns: ['id', 'owner', 'state', 'total', 'succeeded', 'errored', 'createdAt', 'model'],
+        none: 'All batches are over.',
+      },
       answer: z.array(batchSchema),
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
@@ -85,6 +95,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       summary: 'Cancels a batch. The results that the batch has so far are kept.',
       scopes: [],
       command: 'admin batches cancel',
+      form: { done: 'Batch {id} of {owner} is being cancelled, or was over already.' },
       answer: batchSchema,
       handle: async ({ actor, params }) => {
         const { id, owner } = await find(params.id, 'batch.cancel', actor);

@@ -34,6 +34,12 @@ export function fileOperations(parts: FileParts): Operation[] {
       summary: 'Lists the files of a person, a team or a router key, newest first.',
       scopes: ['read'],
       command: 'admin files list',
+      form: {
+        arguments: ['owner'],
+        items: 'files',
+        columns: ['id', 'purpose', 'bytes', 'createdAt', 'expiresAt', 'name'],
+        none: 'There are no files.',
+      },
       query: listQuery,
       answer: fileListSchema,
       handle: async ({ actor, query: { owner: text, limit, after } }) => {
@@ -75,6 +81,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       summary: 'Deletes a file.',
       scopes: [],
       command: 'admin files delete',
+      form: { done: 'The file {file} is deleted.' },
       query: ownerQuery,
       handle: async ({ actor, params: { id }, query }) => {
         const { file, owner } = await find(actor, { id, ...query }, 'file.delete');

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { keyKinds, type KeyKind } from '#shared/accounts/keys/key-format.ts';
 import { keyToolsSchema } from '#shared/accounts/keys/key-record.ts';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
+import { ApiFailure } from '../api-failure.ts';
 
 /** The maximum time in milliseconds for which a replaced key, or a replaced secret of a webhook, stays valid: 30 days. */
 const maxOverlapMs = 30 * 24 * 3_600_000;
@@ -32,6 +33,28 @@ export const newKey = settings.extend({
   teamId: z.string().optional(),
 });
 
+/** The kind of a new key or webhook, which may follow from its owner. */
+export const ownerKind = z
+  .enum(keyKinds)
+  .optional()
+  .describe('Absent: `team` with `teamId`, `user` with `userId`, otherwise `router`.');
+
+/**
+ * Returns the kind of what belongs to this owner.
+ * @throws ApiFailure 400 for two owners and no kind
+ */
+export function findOwnerKind(owner: {
+  kind?: KeyKind | undefined;
+  userId?: string | undefined;
+  teamId?: string | undefined;
+}): KeyKind {
+  const { kind, userId, teamId } = owner;
+  if (kind !== undefined) return kind;
+  if (userId !== undefined && teamId !== undefined)
+    throw new ApiFailure(400, 'invalid_request', 'Choose a team or a person, not both.', { field: 'teamId' });
+  return teamId !== undefined ? 'team' : userId !== undefined ? 'user' : 'router';
+}
+
 /** The settings to change; null removes a restriction. */
 export const keyChange = z.strictObject({
   name: displayNameSchema.optional(),
@@ -57,4 +80,12 @@ export const namedKey = keyChange
 
 export const keyName = keyChange.pick({ name: true }).required();
 
-export const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(maxOverlapMs) });
+export const rotation = z.strictObject({
+  overlapMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(maxOverlapMs)
+    .default(24 * 3_600_000)
+    .describe('How long the replaced one works too.'),
+});

@@ -13,7 +13,7 @@ import { parse } from '../parse.ts';
 import { changeKey, isUnchangedBy } from './change-key.ts';
 import { toKeyAnswers } from './key-answers.ts';
 import { creationFailure, notUsableFailure } from './key-failures.ts';
-import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
+import { findOwnerKind, keyChange, keyName, namedKey, newKey, ownerKind, rotation } from './key-inputs.ts';
 import { isIssuedKey, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 import { listVisibleKeys } from './visible-keys.ts';
 import { requireRevision } from '../operations/if-match.ts';
@@ -36,6 +36,11 @@ export function keyOperations(parts: ApiParts): Operation[] {
         'Lists the keys that the person may see: their own and those of their teams; for an administrator, all keys. Oldest first.',
       scopes: ['read', 'keys'],
       command: 'keys list',
+      form: {
+        references: { owner: 'party id' },
+        columns: ['id', 'masked', 'owner', 'kind', 'class', 'createdAt', 'expiresAt', 'revokedAt', 'records', 'name'],
+        none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
+      },
       query: z.object({
         owner: z.string().max(40).optional().describe('The id of a person or team: lists only their keys.'),
       }),
@@ -64,10 +69,14 @@ export function keyOperations(parts: ApiParts): Operation[] {
       summary: "Makes a key. Only this response contains the key's secret.",
       scopes: ['keys'],
       command: 'keys create',
-      body: newKey,
+      form: {
+        done: 'Key "{key.name}", shown only this once: {raw}',
+        example: 'keys create --name ci --team Research --models demo --expires 90d',
+      },
+      body: newKey.extend({ kind: ownerKind }),
       answer: createdKeySchema,
       statuses: [201],
-      handle: async ({ actor, body }) => toCreatedAnswer(await create(actor, body)),
+      handle: async ({ actor, body }) => toCreatedAnswer(await create(actor, { ...body, kind: findOwnerKind(body) })),
     }),
     operation({
       method: 'put',
@@ -123,6 +132,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
         'Makes a successor with the same settings, and lets the replaced key expire after `overlapMs`. The use of both keys is counted together. Only its owner may rotate a key that can read what the owner has stored. Others may revoke it.',
       scopes: ['keys'],
       command: 'keys rotate',
+      form: { done: 'The successor of key {key} is {key.id}, shown only this once: {raw}' },
       body: rotation,
       answer: createdKeySchema,
       statuses: [201],
@@ -154,6 +164,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       summary: 'Revokes a key for good.',
       scopes: ['keys'],
       command: 'keys revoke',
+      form: { done: 'Key {key} is revoked.' },
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         // Every ingress is notified even if the key was revoked already, because the first message may not have reached all of them.

@@ -7,7 +7,8 @@ import {
 } from 'zod-openapi';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
-import { subjects, type Operation } from './operation.ts';
+import { subjects } from '../../contract/operation.ts';
+import type { Operation } from './operation.ts';
 import { pageQuery } from './page.ts';
 
 const failure = z

@@ -1,65 +1,14 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { CommandForm, Method, OperationDescription } from '../../contract/operation.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { parse } from '../parse.ts';
 import { defaultPageSize, pageQuery, type Page } from './page.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-
-/** The subjects of operations, in the order in which the document lists them. */
-export const subjects = {
-  people: 'Who has an account: their role, limits, ceiling and sessions.',
-  teams: 'Teams and their members.',
-  invitations: 'Links with which people make an account.',
-  keys: 'API keys of people, of teams and of the router.',
-  usage: 'Sums over requests, single requests, sessions of coding agents, and how much of each limit is used.',
-  recordings: 'Recorded prompts and answers, of teams and keys whose recording is switched on.',
-  prices: 'What models cost.',
-  registry: 'Names of models, and the rules of `auto`.',
-  workers: 'Workers, the models that they serve, and the credentials with which they join.',
-  webhooks: 'Addresses that events are sent to.',
-  batches: 'Batches and files.',
-  'background work': 'Queues of work that nobody waits for.',
-  audit: 'Who changed what.',
-  settings: 'Settings of sign-in, keys and the audit trail.',
-  tokens: 'Admin tokens.',
-} as const;
-
 /** One operation of the API, as the console's pages and the Admin API serve it. */
-export interface Operation {
-  method: Method;
-  /**
-   * For example `/teams/{id}`. A parameter stands for one segment, in which a slash is written as `%2F`. A parameter such as `{+model}` may
-   * contain slashes.
-   */
-  path: string;
-  /** For example `createTeam`. */
-  id: string;
-  subject: keyof typeof subjects;
-  /** One sentence. */
-  summary: string;
-  /** The scopes of admin tokens that permit the operation. The scope `admin` always permits it. */
-  scopes: readonly AdminScope[];
-  /** The command of `rtr` that does the same, for example `keys create`. */
-  command: string;
-  query: z.ZodObject | undefined;
-  body: z.ZodType | undefined;
-  /** The maximum size of the body in bytes, if it differs from the limit of other operations. */
-  maxBodyBytes: number | undefined;
-  /** The schema of the answer or, for a list, of one item. */
-  answer: z.ZodType | undefined;
-  /** The statuses of a success. A `put` by name answers 201 if it has created the resource. */
-  statuses: readonly number[];
-  /** Whether the operation answers a list page by page. */
-  isList: boolean;
-  /** Whether the list is answered in pages even if the caller asks for all items, because it may be too long. */
-  isEndless: boolean;
-  /** The media types of the files that the operation writes; empty for none. */
-  files: readonly string[];
-  /** Whether the operation answers an ETag, and whether it accepts one in `If-Match`. */
-  etags: { answers: boolean; takes: boolean };
+export interface Operation extends OperationDescription {
   run: (call: Call) => Promise<Outcome>;
 }
 
@@ -102,6 +51,7 @@ interface OperationFacts<Path extends string, Query extends z.ZodObject | undefi
   summary: string;
   scopes: readonly AdminScope[];
   command: string;
+  form?: CommandForm;
   query?: Query;
   body?: Body;
   maxBodyBytes?: number;
@@ -192,9 +142,35 @@ function describeOperation(
   facts: OperationFacts<string, z.ZodObject | undefined, Schema>,
   statuses: readonly number[],
 ): Omit<Operation, 'answer' | 'run'> {
-  const { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, etags = {} } = facts;
+  const {
+    method,
+    path,
+    id,
+    subject,
+    summary,
+    scopes,
+    command,
+    form = {},
+    query,
+    body,
+    maxBodyBytes,
+    etags = {},
+  } = facts;
   const { answers = false, takes = false } = etags;
-  const description = { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, statuses };
+  const description = {
+    method,
+    path,
+    id,
+    subject,
+    summary,
+    scopes,
+    command,
+    form,
+    query,
+    body,
+    maxBodyBytes,
+    statuses,
+  };
   return { ...description, isList: false, isEndless: false, files: [], etags: { answers, takes } };
 }
 

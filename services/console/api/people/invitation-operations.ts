@@ -18,7 +18,11 @@ const byExpiry: Order<InvitationRecord> = {
   form: byCreation.form,
 };
 
-const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
+const newInvitation = z.strictObject({
+  email: emailSchema,
+  role: z.enum(userRoles).default('member'),
+  teamId: z.string().optional(),
+});
 
 export function invitationOperations(parts: ApiParts): Operation[] {
   const { invitations, settings, users } = parts.accounts;
@@ -30,6 +34,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       summary: 'Lists the open invitations. The next to expire comes first.',
       scopes: ['read'],
       command: 'invitations list',
+      form: { none: 'There are no open invitations.' },
       item: invitationSchema,
       handle: async ({ actor }, page) => {
         requireAccess('invitation.manage', actor);
@@ -45,6 +50,10 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       summary: 'Invites somebody. The response contains the link to send to them.',
       scopes: [],
       command: 'invitations create',
+      form: {
+        arguments: ['email'],
+        done: '{invitation.email} is invited until {invitation.expiresAt} with this link, shown only this once: {link}',
+      },
       body: newInvitation,
       answer: createdInvitationSchema,
       statuses: [201],
@@ -72,6 +81,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       summary: 'Withdraws an invitation.',
       scopes: [],
       command: 'invitations delete',
+      form: { done: 'The invitation of {invitation} is withdrawn.' },
       handle: async ({ actor, params: { id } }) => {
         requireAccess('invitation.manage', actor);
         const invitation = await invitations.find(id);

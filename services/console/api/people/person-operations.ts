@@ -32,6 +32,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       summary:
         'Changes the name or the address of a person. A new address ends their sessions. Giving the address that they have marks it as confirmed: see `emailConfirmed`.',
       command: 'users rename',
+      form: { done: '{user} is changed.' },
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
@@ -48,6 +49,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       id: 'deletePerson',
       summary: 'Deletes a person with everything that they own. Their usage stays in the ledger.',
       command: 'users delete',
+      form: { done: '{user} is deleted, with all that was theirs.' },
       handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await find(actor, id)),
     }),
     operation({
@@ -57,6 +59,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       id: 'resetSecondFactor',
       summary: 'Removes the second factors of a person who has lost them.',
       command: 'users reset-second-factor',
+      form: { done: '{user} has no second factor any more.' },
       handle: async ({ actor, params: { id } }) => {
         const user = await find(actor, id);
         await secondFactors.reset(user.id);
@@ -71,6 +74,9 @@ export function personOperations(parts: ApiParts): Operation[] {
       summary:
         'Unlinks a person from their account at an identity provider, and ends their sessions, programs and admin tokens. Their next sign-in with the same address, at any provider, links an account again.',
       command: 'users unlink',
+      form: {
+        done: '{user} is linked to no identity provider any more. All sessions and programs are ended. The next sign-in with this address links it anew.',
+      },
       handle: async ({ actor, params: { id } }) => {
         const user = await find(actor, id);
         const provider = await announceChange(parts, `user:${user.id}`, () => externals.unlink(user.id));
@@ -86,6 +92,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       summary: 'Lists the sessions of a person at the console.',
       scopes: ['read'],
       command: 'users sessions',
+      form: { none: 'The person is signed in nowhere.' },
       item: personsSessionSchema,
       handle: async ({ actor, params }, page) => {
         const user = await find(actor, params.id);
@@ -99,6 +106,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       id: 'endSession',
       summary: 'Ends a session of a person.',
       command: 'users end-session',
+      form: { done: 'The session {session} of {user} is ended.' },
       handle: async ({ actor, params: { id, session } }) => {
         const user = await find(actor, id);
         if (!(await accounts.sessions.endByHash(user.id, session))) throw notFound();

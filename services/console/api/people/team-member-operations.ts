@@ -11,7 +11,7 @@ import { requireConfirmedEmail } from './change-profile.ts';
 import { toTeamAnswer } from './team-answer.ts';
 
 const membership = z.strictObject({ role: z.enum(teamRoles) });
-const addition = membership.extend({ email: emailSchema });
+const addition = z.strictObject({ role: z.enum(teamRoles).default('member'), email: emailSchema });
 
 export function teamMemberOperations(parts: ApiParts): Operation[] {
   const { accounts, recordings } = parts;
@@ -24,6 +24,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       id: 'setTeamMember',
       summary: 'Gives a person a role in a team.',
       command: 'teams members set',
+      form: { references: { user: 'member' }, done: '{user} is in team {team}, as {role}.' },
       body: membership,
       answer: teamSchema,
       handle: async ({ actor, params: { id, user }, body: { role } }) => {
@@ -40,6 +41,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         'Adds the person with an address to a team. Somebody who is in the team already keeps their role; a request for another role is refused (409 `already_member`).',
       scopes: [],
       command: 'teams members add',
+      form: { arguments: ['email'], done: '{email} is in team {team}, as {role}.' },
       body: addition,
       answer: teamSchema,
       handle: async ({ actor, params: { id }, body: { email, role } }) => {
@@ -56,6 +58,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       id: 'removeTeamMember',
       summary: 'Removes a person from a team.',
       command: 'teams members remove',
+      form: { references: { user: 'member' }, done: '{user} is not in team {team} any more.' },
       answer: teamSchema,
       handle: async ({ actor, params }) => {
         const team = await find(params.id, actor);

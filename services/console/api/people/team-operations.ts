@@ -45,6 +45,10 @@ export function teamOperations(parts: ApiParts): Operation[] {
       summary: 'Lists the teams that the person may see: their own; for an administrator, all teams. Oldest first.',
       scopes: ['read', 'keys'],
       command: 'teams list',
+      form: {
+        columns: ['id', 'members', 'createdAt', 'name'],
+        none: 'There are no teams yet. Make one with: rtr teams create <name>',
+      },
       query: z.object({ name: z.string().max(100).optional().describe('Lists only the team with exactly this name.') }),
       item: teamSchema,
       handle: async ({ actor, query: { name } }, page) => {
@@ -73,6 +77,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       summary: 'Makes a team without members. No other team may have the name, even in another case.',
       scopes: [],
       command: 'teams create',
+      form: { arguments: ['name'], done: 'Team {name} has the id {id}.' },
       body: newTeam,
       answer: teamSchema,
       statuses: [201],
@@ -116,6 +121,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
         'Changes the name, limits, weight, ceiling or recording of a team. No other team may have the name, even in another case.',
       scopes: [],
       command: 'teams set',
+      form: { example: 'teams set Research --limit cost-per-month=500 --ceiling-tiers gpu,cloud' },
       body: change,
       answer: teamSchema,
       etags: { answers: true, takes: true },
@@ -139,6 +145,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       summary: 'Deletes a team, and revokes its keys.',
       scopes: [],
       command: 'teams delete',
+      form: { done: 'Team {team} is deleted, and its keys are revoked.' },
       handle: async ({ actor, params: { id } }) => {
         const team = await find(id, 'team.delete', actor);
         const revokedKeys = await announceChange(parts, `team:${team.id}`, () => accounts.deleteTeam(team.id));

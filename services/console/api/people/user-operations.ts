@@ -58,6 +58,10 @@ export function userOperations(parts: ApiParts): Operation[] {
       summary: 'Lists everybody who has an account, oldest first.',
       scopes: ['read', 'keys'],
       command: 'users list',
+      form: {
+        columns: ['id', 'email', 'role', 'blocked', 'createdAt', 'lastSeenAt', 'name'],
+        none: 'Nobody has an account yet. Make one with: rtr users create <address>',
+      },
       query: z.object({ email: emailSchema.optional().describe('Lists only the person with this address.') }),
       item: userSchema,
       handle: async ({ actor, query: { email } }, page) => {
@@ -93,6 +97,11 @@ export function userOperations(parts: ApiParts): Operation[] {
         'Makes an account for somebody who signs in later: with a link for a password, or at a provider with this address.',
       scopes: [],
       command: 'users create',
+      form: {
+        arguments: ['email'],
+        done: '{email} has an account as {role}. Let them sign in at your provider, or with a link from: rtr users password-link {email}',
+        example: 'users create bob@example.com --name Bob',
+      },
       body: newUser,
       answer: userSchema,
       statuses: [201],
@@ -140,6 +149,10 @@ export function userOperations(parts: ApiParts): Operation[] {
       summary: 'Changes the role, limits, weight or ceiling of a person, or blocks or unblocks them.',
       scopes: [],
       command: 'users set',
+      form: {
+        references: { id: 'receiver' },
+        example: 'users set bob@example.com --role admin --limit cost-per-day=5',
+      },
       body: change,
       answer: userSchema,
       etags: { answers: true, takes: true },
@@ -156,6 +169,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       summary: 'Ends all sessions, programs and admin tokens of a person.',
       scopes: [],
       command: 'users sign-out',
+      form: { done: 'All sessions and programs of {user} are ended.' },
       handle: async ({ actor, params: { id } }) => {
         requireAccess('user.manage', actor);
         const user = await requirePerson(id);
@@ -172,6 +186,7 @@ export function userOperations(parts: ApiParts): Operation[] {
         'Makes a link with which a person who has never used their account sets a password. The first use of the account makes the link void.',
       scopes: [],
       command: 'users password-link',
+      form: { done: 'Open this link within 24 hours to set a password for {user}: {link}' },
       answer: signInLink,
       statuses: [201],
       handle: async ({ actor, params: { id }, request }) => {

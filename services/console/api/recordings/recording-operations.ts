@@ -53,6 +53,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
         'Lists what switches recording on for the person: their recorded keys and teams, the recorded keys of these teams, and who has switched each of them on.',
       scopes: ['read', 'keys'],
       command: 'recordings switches',
+      form: { none: 'None of your requests are recorded.' },
       item: recordingSwitchSchema,
       handle: async ({ actor }, page) => cutPage(isOn ? await listSwitches(actor) : [], page, bySwitch),
     }),
@@ -64,6 +65,22 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
         'Lists the recorded requests that the person may see, newest first, without their content. A page may have fewer requests than `limit`.',
       scopes: ['read'],
       command: 'recordings list',
+      form: {
+        columns: [
+          'at',
+          'id',
+          'recordedBy',
+          'key.name',
+          'model',
+          'status',
+          'end',
+          'requestBytes',
+          'answerBytes',
+          'expiresAt',
+        ],
+        none: 'There are no recorded requests.',
+        example: 'recordings list --owner team:Research',
+      },
       query: listQuery,
       item: recordingSchema,
       isEndless: true,
@@ -126,6 +143,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       id: 'deleteRecording',
       summary: 'Deletes a recorded request.',
       command: 'recordings delete',
+      form: { done: 'The recording of {recording} is deleted.' },
       query: recordingQuery,
       handle: async ({ actor, params, query }) => {
         const recording = await find(actor, params.id, query.storedAs);

@@ -104,6 +104,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       id: 'listRegistryVersions',
       summary: 'Lists the newest 50 versions, newest first.',
       command: 'registry versions',
+      form: { columns: ['version', 'at', 'bytes', 'by.name', 'revertOf', 'note'], none: 'No version has been stored.' },
       answer: z.array(registryVersionFactsSchema),
       handle: async ({ actor }) => {
         requireAccess('registry.see', actor);
@@ -131,6 +132,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       id: 'revertRegistry',
       summary: 'Stores the text of an earlier version again, as a new version.',
       command: 'registry revert',
+      form: { arguments: ['version'], done: 'Version {version} is in use.' },
       body: revertSchema,
       answer: registryStateSchema,
       etags: { answers: true },

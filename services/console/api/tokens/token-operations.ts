@@ -24,6 +24,7 @@ const newToken = z.strictObject({
     .array(z.enum(adminScopes))
     .min(1)
     .max(adminScopes.length)
+    .default(['read'])
     .describe('`read`: read everything; `keys`: make and change keys; `admin`: everything that the person may do.'),
   expiresInDays: z.number().int().min(1).max(366).default(90),
 });
@@ -38,6 +39,10 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       summary: 'Lists the admin tokens of the person; for an administrator, all admin tokens. Oldest first.',
       scopes: ['read'],
       command: 'tokens list',
+      form: {
+        columns: ['id', 'scopes', 'owner', 'madeAt', 'createdAt', 'expiresAt', 'lastUsedAt', 'name'],
+        none: 'There are no admin tokens.',
+      },
       item: adminTokenSchema,
       handle: async ({ actor }, page) => {
         const tokens = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
@@ -70,6 +75,10 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
         "Makes an admin token with the rights of the person. Only this response contains the token's secret. A token made with another admin token expires no later than that token, and is revoked together with it.",
       scopes: [],
       command: 'tokens create',
+      form: {
+        done: 'Admin token "{token.name}", valid until {token.expiresAt}, shown only this once: {raw}',
+        example: 'tokens create --name scripts --scopes read,keys',
+      },
       body: newToken,
       answer: createdAdminTokenSchema,
       statuses: [201],
@@ -107,6 +116,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       summary: 'Revokes an admin token, and the tokens that were made with it.',
       scopes: [],
       command: 'tokens revoke',
+      form: { done: 'The admin token {token} is revoked.' },
       handle: async ({ actor, params: { id } }) => {
         const token = isKeyId(id) ? await adminTokens.find(id) : undefined;
         if (!token) throw notFound();

@@ -31,9 +31,12 @@ export function priceOperations({
       summary: 'Lists the prices of models, by name.',
       scopes: ['read'],
       command: 'prices list',
+      form: { none: 'There are no prices.' },
+      query: z.object({ source: priceSchema.shape.source.optional().describe('Lists only prices of this source.') }),
       item: priceSchema,
-      handle: async (_, page) => {
-        const { data, next } = cutPage(prices.list(), page, byModelName);
+      handle: async ({ query: { source } }, page) => {
+        const listed = prices.list().filter((price) => source === undefined || price.source === source);
+        const { data, next } = cutPage(listed, page, byModelName);
         return { data: data.map(toAnswer), next };
       },
     }),
@@ -43,6 +46,7 @@ export function priceOperations({
       id: 'setPrice',
       summary: 'Sets the price of a model, in place of the shipped price.',
       command: 'prices set',
+      form: { example: 'prices set lab/model --input 0.5 --output 1.5 --cached-input 0.1' },
       body: newPrice,
       answer: priceSchema,
       handle: async ({ actor, params, body: { asOf = new Date().toISOString().slice(0, 10), ...newPrices } }) => {
@@ -61,6 +65,7 @@ export function priceOperations({
       id: 'resetPrice',
       summary: 'Removes the price that was set for a model. The shipped price applies again.',
       command: 'prices reset',
+      form: { done: 'The price of {model} is the shipped one again, if there is one.' },
       handle: async ({ actor, params }) => {
         requireAccess('price.change', actor);
         const { model } = parse(modelName, params);

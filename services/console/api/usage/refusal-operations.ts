@@ -22,6 +22,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
         'Returns the numbers of requests that were refused before a worker got them, and a few of the newest of these requests.',
       scopes: ['read'],
       command: 'usage refusals',
+      form: { hidden: ['times', 'steps'] },
       query: refusalQuery,
       answer: refusalReportSchema,
       handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {

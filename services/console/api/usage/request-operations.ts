@@ -29,6 +29,25 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       id: 'listRequests',
       summary: 'Lists single requests. The last to end comes first, while `from` and `to` limit when requests began.',
       command: 'usage requests',
+      form: {
+        items: 'requests',
+        columns: [
+          'at',
+          'id',
+          'owner.name',
+          'key.name',
+          'asked',
+          'model',
+          'tier',
+          'outcome',
+          'code',
+          'totalMs',
+          'promptTokens',
+          'completionTokens',
+          'cost',
+        ],
+        none: 'There are no such requests.',
+      },
       query: requestsQuery,
       answer: requestPageSchema,
       handle: async ({ actor, query: { before, after, limit, ...filter } }) => {
@@ -50,7 +69,24 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       id: 'getRequest',
       summary:
         'Returns the requests with an id, which is in the header `x-request-id` of an answer. Newest first. There may be several, because clients may use an id again, and each turn of a request is listed.',
-      command: 'usage requests',
+      command: 'usage request',
+      form: {
+        columns: [
+          'at',
+          'id',
+          'owner.name',
+          'key.name',
+          'asked',
+          'model',
+          'tier',
+          'outcome',
+          'code',
+          'totalMs',
+          'promptTokens',
+          'completionTokens',
+          'cost',
+        ],
+      },
       answer: z.array(usageRequestSchema),
       handle: async ({ actor, params: { id } }) => {
         const records = await usage.findById(viewerOf(actor), id);
@@ -65,6 +101,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       summary:
         'Sums up the requests that began in the last hour, 24 hours or seven days of UTC: counts by step, times, and the models, keys and workers with the most requests.',
       command: 'usage overview',
+      form: { hidden: ['times', 'steps', 'stepMs'] },
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {

@@ -43,6 +43,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       id: 'getUsage',
       summary: 'Returns sums over requests by day or month, grouped as `by` says.',
       command: 'usage report',
+      form: { hidden: ['times', 'steps'], example: 'usage report --from 7d --by team' },
       query: reportQuery,
       answer: usageReportSchema,
       handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
@@ -74,7 +75,8 @@ export function usageOperations(parts: UsageParts): Operation[] {
       path: '/usage/hours',
       id: 'getUsageHours',
       summary: 'Returns sums by hour over the requests of the last eight days, grouped by model, key, team or person.',
-      command: 'usage report',
+      command: 'usage hours',
+      form: { hidden: ['times', 'steps'], period: '24h', example: 'usage hours --from 6h --by key' },
       query: hoursQuery,
       answer: usageHoursSchema,
       handle: async ({ actor, query: { from, to, by, ...filter } }) => {

@@ -13,15 +13,23 @@ const hourMs = 3_600_000;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
 const name = z.string().min(1).max(256).optional();
-const filter = { model: name, key: name, team: name, user: name, tier: name, purpose: z.enum(purposes).optional() };
+const filter = {
+  model: name.describe('Only requests of this model.'),
+  key: name.describe('Only requests with the key of this id.'),
+  team: name.describe('Only requests of this team.'),
+  user: name.describe('Only requests of this person.'),
+  tier: name.describe('Only requests of this tier.'),
+  purpose: z.enum(purposes).optional().describe('Only requests for this purpose.'),
+};
 const requestFilter = {
   ...filter,
-  outcome: z.enum(['done', 'failed', 'cancelled']).optional(),
-  code: name,
+  outcome: z.enum(['done', 'failed', 'cancelled']).optional().describe('Only requests with this outcome.'),
+  code: name.describe('Only requests that ended with this code of the error table.'),
   recorded: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
-    .optional(),
+    .optional()
+    .describe('Only requests that were recorded.'),
 };
 
 /**
@@ -46,13 +54,19 @@ function hasFewSteps({ from, to, step }: { from: number; to: number; step: Refus
 
 /** The query of `GET /usage`. */
 export const reportQuery = z
-  .object({ from: time, to: time, step: z.enum(['day', 'month']), by: z.enum(usageGroups), ...filter })
+  .object({
+    from: time,
+    to: time,
+    step: z.enum(['day', 'month']).default('day'),
+    by: z.enum(usageGroups).default('model'),
+    ...filter,
+  })
   .refine(isForward, forwardOnly)
   .refine(hasFewSteps, fewSteps);
 
 /** The query of `GET /usage/hours`. */
 export const hoursQuery = z
-  .object({ from: time, to: time, by: z.enum(hourGroups), key: name, team: name, user: name })
+  .object({ from: time, to: time, by: z.enum(hourGroups).default('model'), key: name, team: name, user: name })
   .refine(isForward, forwardOnly)
   .refine(({ from, to }) => to - from < (maxHours - 1) * hourMs, {
     path: ['from'],

@@ -12,11 +12,11 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
-import { rotation } from '../keys/key-inputs.ts';
+import { findOwnerKind, ownerKind, rotation } from '../keys/key-inputs.ts';
 import { toDeliveryAnswer, toWebhookAnswers } from './webhook-answers.ts';
 
 const newWebhook = webhookSettingsSchema.extend({
-  kind: z.enum(['router', 'user', 'team']),
+  kind: ownerKind,
   teamId: z.string().optional(),
   userId: z
     .string()
@@ -48,6 +48,10 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         'Lists the webhooks that the person may see: their own and those of teams that they own; for an administrator, all webhooks.',
       scopes: ['read'],
       command: 'webhooks list',
+      form: {
+        columns: ['id', 'owner', 'kind', 'createdAt', 'enabled', 'events', 'url'],
+        none: 'There are no webhooks yet. Make one with: rtr webhooks add <url> --events <events>',
+      },
       item: webhookSchema,
       handle: async ({ actor }, page) => {
         const { data, next } = cutPage(await listVisible(actor), page, byCreation);
@@ -62,10 +66,18 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       summary: "Makes a webhook. Only this response contains the webhook's secret.",
       scopes: [],
       command: 'webhooks add',
+      form: {
+        arguments: ['url'],
+        done: 'Webhook {webhook.id}, with the secret shown only this once: {secret}',
+        example: "webhooks add https://ci.example.com/hooks --events 'batch.*' --team Blue",
+      },
       body: newWebhook,
       answer: webhookWithSecretSchema,
       statuses: [201],
-      handle: async ({ actor, body: { kind, teamId, userId = actor.id, ...settings } }) => {
+      handle: async ({ actor, body }) => {
+        const { teamId, userId = actor.id, url, events, description } = body;
+        const settings = { url, events, ...(description !== undefined && { description }) };
+        const kind = findOwnerKind(body);
         if (kind === 'router') requireAccess('webhook.make.router', actor);
         if (kind === 'user' && userId.startsWith('token:')) {
           const message = 'The token belongs to nobody, who could own a webhook: name a person.';
@@ -84,7 +96,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       method: 'patch',
       id: 'changeWebhook',
       summary: 'Changes the settings of a webhook, disables it or enables it.',
-      command: 'webhooks disable',
+      command: 'webhooks set',
       body: change,
       answer: webhookSchema,
       handle: async ({ actor, params: { id }, body }) => {
@@ -116,6 +128,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       summary: 'Makes a new secret. For `overlapMs`, events are also signed with the previous secret.',
       scopes: [],
       command: 'webhooks rotate',
+      form: { done: 'The new secret of webhook {webhook.id}, shown only this once: {secret}' },
       body: rotation,
       answer: webhookWithSecretSchema,
       statuses: [201],
@@ -133,6 +146,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       id: 'removeWebhook',
       summary: 'Removes a webhook with its deliveries.',
       command: 'webhooks remove',
+      form: { done: 'Webhook {webhook} is removed.' },
       handle: async ({ actor, params: { id } }) => {
         const endpoint = await find(id, actor);
         if (!(await endpoints.delete(endpoint.id))) throw notFound();
@@ -165,6 +179,10 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       summary: 'Lists the newest deliveries of a webhook.',
       scopes: ['read'],
       command: 'webhooks deliveries',
+      form: {
+        columns: ['id', 'event.type', 'createdAt', 'state', 'attempts', 'last.error'],
+        none: 'There are no deliveries.',
+      },
       query: deliveriesQuery,
       answer: z.array(deliverySchema),
       handle: async ({ actor, params, query }) => {
@@ -180,6 +198,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       summary: 'Sends deliveries again: those that `deliveries` names, or else all that were given up.',
       scopes: [],
       command: 'webhooks repeat',
+      form: { arguments: ['deliveries'], done: 'Deliveries that are sent again: {repeated}.' },
       body: repeatBody,
       answer: z.object({ repeated: z.number() }),
       handle: async ({ actor, params: { id }, body: { deliveries: ids } }) => {

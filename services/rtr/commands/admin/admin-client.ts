@@ -12,6 +12,9 @@ const defaultTimeoutMs = 30_000;
 /** Maximum number of list items that one request gets. */
 const pageSize = 500;
 
+/** The same, of a list in a field of each page. */
+const fieldPageSize = 200;
+
 /** Maximum number of times that a request is sent. */
 const maxTries = 4;
 /** Seconds. A request is repeated only if the router's `retry-after` is at most this long. */
@@ -96,25 +99,23 @@ export class AdminClient {
   }
 
   /**
-   * Yields the items of a list of which each page begins after the last item of the page before.
-   * @param field field of a page that contains the items
+   * Yields the items of a list that comes in a field of each page. The next page begins before `next`, or after the last item while there
+   * are `more`.
    * @param limit maximum number of items
    */
-  async *listAfter<Item extends { id: string }>(
-    path: string,
-    field: string,
-    query: Query,
-    limit: number,
-  ): AsyncGenerator<Item> {
-    let after: string | undefined;
-    let remaining = limit;
-    for (let hasMore = true; hasMore && remaining > 0;) {
-      const pageQuery = { ...query, limit: Math.min(remaining, pageSize), after };
-      const { more, [field]: items = [] } = await this.get<{ more: boolean } & Record<string, Item[]>>(path, pageQuery);
+  async *listField(path: string, field: string, query: Query, limit: number): AsyncGenerator<{ id: string }> {
+    let place: Query | undefined = {};
+    for (let remaining = limit; place !== undefined && remaining > 0;) {
+      const pageQuery: Query = { ...query, limit: Math.min(remaining, fieldPageSize), ...place };
+      const page = await this.get<Record<string, { id: string }[]> & { more?: unknown; next?: unknown }>(
+        path,
+        pageQuery,
+      );
+      const items = page[field] ?? [];
       yield* items;
       remaining -= items.length;
-      after = items.at(-1)?.id;
-      hasMore = more && after !== undefined;
+      if (typeof page.next === 'string') place = { before: page.next };
+      else place = page.more === true && items.length > 0 ? { after: items.at(-1)?.id } : undefined;
     }
   }
 

@@ -1,41 +1,43 @@
 import type { Command } from 'commander';
-import type { RunAdminCommand } from './admin-context.ts';
+import { commandGroups, subjects, type OperationDescription } from '../../../console/contract/operation.ts';
+import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { createApplyCommand } from './apply/apply-command.ts';
-import { createAuditCommand } from './audit-command.ts';
-import { createBackgroundCommand } from './background-command.ts';
-import { createInvitationsCommand } from './invitations-command.ts';
 import { createLimitsCommand } from './limits-command.ts';
-import { createPricesCommand } from './prices-command.ts';
-import { createRecordingsCommand } from './recordings-command.ts';
+import { addOperationCommand } from './operations/operation-command.ts';
 import { createRegistryCommand } from './registry-command.ts';
-import { createSessionsCommand } from './sessions-command.ts';
-import { createSettingsCommand } from './settings-command.ts';
-import { createTeamsCommand } from './teams-command.ts';
-import { createTokensCommand } from './tokens-command.ts';
-import { createUsageCommand } from './usage-command.ts';
-import { createUsersCommand } from './users-command.ts';
-import { createWebhooksCommand } from './webhooks/webhooks-command.ts';
-import { createModelsCommand, createWorkersCommand } from './workers-command.ts';
+import { testWebhook } from './test-webhook.ts';
 
-/** Returns the commands that use the Admin API, in the order in which the help lists them. */
-export function createAdminCommands(run: RunAdminCommand): Command[] {
-  return [
-    createUsersCommand(run),
-    createTeamsCommand(run),
-    createInvitationsCommand(run),
-    createLimitsCommand(run),
-    createUsageCommand(run),
-    createSessionsCommand(run),
-    createRecordingsCommand(run),
-    createPricesCommand(run),
-    createAuditCommand(run),
-    createWorkersCommand(run),
-    createModelsCommand(run),
-    createRegistryCommand(run),
-    createWebhooksCommand(run),
-    createSettingsCommand(run),
-    createBackgroundCommand(run),
-    createTokensCommand(run),
-    createApplyCommand(run),
-  ];
+/**
+ * Adds the commands that use the Admin API: those that are written here, and one for each other operation.
+ * @param program the commands that exist are left as they are
+ */
+export function addAdminCommands(
+  program: Command,
+  operations: readonly OperationDescription[],
+  run: RunAdminCommand,
+): void {
+  const written = [createLimitsCommand(run), createRegistryCommand(run), createApplyCommand(run)];
+  for (const operation of operations) {
+    const words = operation.command.split(' ');
+    const name = words.pop() ?? '';
+    const [root = name] = words;
+    const own = written.find((command) => command.name() === root);
+    if (own && !program.commands.includes(own)) program.addCommand(own);
+    const parent = words.reduce(
+      (command, word) => findGroup(command, word, commandGroups[word] ?? subjects[operation.subject]),
+      program,
+    );
+    if (operation.command === 'webhooks test') addWebhookTest(parent, operation.summary, run);
+    if (!parent.commands.some((command) => command.name() === name)) addOperationCommand(parent, name, operation, run);
+  }
+}
+
+function findGroup(parent: Command, name: string, description: string): Command {
+  return parent.commands.find((command) => command.name() === name) ?? parent.command(name).description(description);
+}
+
+function addWebhookTest(parent: Command, description: string, run: RunAdminCommand): void {
+  addCommand(parent, 'test', description)
+    .argument('<webhook>', 'id of the webhook')
+    .action((id: string, options: AdminOptions) => run(options, (context) => testWebhook(context, id)));
 }

@@ -1,24 +1,8 @@
-import { Option } from 'commander';
 import { CallError } from '../client/call-error.ts';
 import { writeContent } from '../client/write-content.ts';
 import { findWriteTarget, standardStream } from '../client/write-target.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
-
-export interface FileOptions {
-  format?: string;
-  out?: string;
-  json?: true;
-}
-
-export function createFormatOption(): Option {
-  const description = 'format of the file; default: csv, or json with --json and without --out';
-  return new Option('--format <format>', description).choices(['csv', 'json']);
-}
-
-export function readFormat({ format, out, json }: FileOptions): string {
-  return format ?? (json && out === undefined ? 'json' : 'csv');
-}
 
 /**
  * Downloads a file of the Admin API into a new file on this machine, which only its owner can read, or to the standard output.

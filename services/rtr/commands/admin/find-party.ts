@@ -1,45 +1,108 @@
-import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Invitation, Team, User } from '../../../console/contract/account.ts';
+import type { Reference } from '../../../console/contract/operation.ts';
 import { CallError } from '../client/call-error.ts';
 import { buildPath, type AdminClient } from './admin-client.ts';
-import type { Key, Person, Team } from './admin-answers.ts';
 
-export const personArgument = ['<user>', 'email address or id of the person'] as const;
+/** How texts on the command line name what they refer to. */
+export const referenceForms: Readonly<Record<Reference, string>> = {
+  person: 'a person, by email address or id',
+  receiver: 'a person, by email address or id',
+  member: 'a person, by email address or id',
+  team: 'a team, by name or id',
+  key: 'a key, by id or the key itself',
+  party: 'user:<address>, team:<name> or key:<id>',
+  'party id': 'user:<address>, team:<name>, key:<id>, or another id',
+  invitation: 'an invitation, by email address or id',
+  file: 'id of a file',
+};
+
+/** What a text refers to. */
+export interface Found {
+  /** The id, in the notation of the field. */
+  id: string;
+  /** The address, the name or, without one, the text. */
+  name: string;
+}
 
 /**
- * Finds the person with an e-mail address or an id.
- * @throws RouterError `not_found`
+ * Finds what a text on the command line refers to.
+ * @param path of the operation, up to the parameter that is sought
+ * @throws RouterError `invalid_request`, `not_found`
  * @throws CallError
  */
-export async function findPerson(client: AdminClient, text: string): Promise<Person> {
-  if (!text.includes('@')) return client.get<Person>(buildPath`/users/${text}`);
-  for await (const person of client.list<Person>('/users', { email: text })) return person;
+export async function findReference(client: AdminClient, kind: Reference, text: string, path: string): Promise<Found> {
+  switch (kind) {
+    case 'person':
+    case 'receiver':
+      return findPerson(client, text, kind === 'receiver');
+    case 'team':
+      return findTeam(client, text);
+    case 'member':
+      return findMember(await client.get<Team>(path.slice(0, path.indexOf('/members/'))), text);
+    case 'key':
+      return { id: readKeyId(text), name: readKeyId(text) };
+    case 'party':
+      return findParty(client, text);
+    case 'party id':
+      return /^(?:user|team|key):/.test(text) ? findPartyId(client, text) : { id: text, name: text };
+    case 'invitation':
+      return findInvitation(client, text);
+    case 'file':
+      // The APIs of the client formats put a prefix before an id.
+      return { id: text.replace(/^file[-_]/, ''), name: text };
+  }
+}
+
+/**
+ * Finds the party that a text such as `user:<address>`, `team:<name>` or `key:<id>` names. Its id has this form, too.
+ * @param isReceiver whether the party will receive something, such as a limit
+ * @throws RouterError `invalid_request` for a text of another form
+ */
+export async function findParty(
+  client: AdminClient,
+  text: string,
+  isReceiver = false,
+): Promise<Found & { path: string }> {
+  const [, kind, party = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
+  if (kind === undefined) {
+    const message = `${text} is none of user:<address>, team:<name> and key:<id>.`;
+    throw new RouterError('invalid_request', message);
+  }
+  const found =
+    kind === 'user'
+      ? await findPerson(client, party, isReceiver)
+      : kind === 'team'
+        ? await findTeam(client, party)
+        : { id: party, name: party };
+  const name = kind === 'user' ? found.name : `${kind} ${found.name}`;
+  return { id: `${kind}:${found.id}`, name, path: `/${kind}s/${buildPath`${found.id}`}` };
+}
+
+async function findPartyId(client: AdminClient, text: string): Promise<Found> {
+  const { id, name } = await findParty(client, text);
+  return { id: id.slice(id.indexOf(':') + 1), name };
+}
+
+/** Finds the person with an address. A text without `@` is an id. */
+async function findPerson(client: AdminClient, text: string, isReceiver: boolean): Promise<Found> {
+  if (!text.includes('@')) return { id: text, name: text };
+  for await (const person of client.list<User>('/users', { email: text })) {
+    if (isReceiver && !person.emailConfirmed)
+      throw new RouterError('invalid_request', `${formatUnconfirmed(person)} Or name them by this id.`);
+    return { id: person.id, name: person.email };
+  }
   throw new RouterError('not_found', `Nobody has an account with the address ${text}.`);
 }
 
-/**
- * Finds a person who will receive something, such as a key or a limit.
- * @throws RouterError `invalid_request` for an address that is not confirmed
- * @throws as `findPerson`
- */
-export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
-  const person = await findPerson(client, text);
-  if (text.includes('@') && !person.emailConfirmed)
-    throw new RouterError('invalid_request', `${formatUnconfirmed(person)} Or name them by this id.`);
-  return person;
-}
-
 /** Returns the error message for a person with an unconfirmed address. */
-export function formatUnconfirmed({ id, email }: Person): string {
+export function formatUnconfirmed({ id, email }: Pick<User, 'id' | 'email'>): string {
   return `The person with the address ${email} has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, then confirm it: rtr users rename ${id} --email ${email}.`;
 }
 
-/**
- * Finds the team with a name or an id.
- * @throws RouterError `not_found`; `invalid_request` for a name that several teams have
- * @throws CallError
- */
-export async function findTeam(client: AdminClient, text: string): Promise<Team> {
+/** Finds the team with a name or an id. Several teams may have a name. */
+async function findTeam(client: AdminClient, text: string): Promise<Found> {
   if (isKeyId(text)) {
     const team = await client.get<Team>(buildPath`/teams/${text}`).catch((error: unknown) => {
       if (error instanceof CallError && error.status === 404) return undefined;
@@ -55,31 +118,22 @@ export async function findTeam(client: AdminClient, text: string): Promise<Team>
   throw new RouterError('invalid_request', `Several teams are called ${text}. Use the id of one of them: ${ids}.`);
 }
 
-export type FoundParty =
-  | { kind: 'user'; path: string; name: string; value: Person }
-  | { kind: 'team'; path: string; name: string; value: Team }
-  | { kind: 'key'; path: string; name: string; value: Key };
+function findMember({ name, members }: Team, user: string): Found {
+  const member = members.find(({ id, email }) => id === user || email === user.toLowerCase());
+  if (member) return { id: member.id, name: member.email };
+  throw new RouterError('not_found', `${user} is not in team ${name}.`);
+}
 
-/**
- * Finds the party that a text such as `user:<address>`, `team:<name>` or `key:<id>` names.
- * @param isReceiver whether the party will receive something, such as a limit
- * @throws RouterError `invalid_request` for a text of another form
- * @throws as `findPerson`, `findReceiver` and `findTeam`
- */
-export async function findParty(client: AdminClient, text: string, isReceiver = false): Promise<FoundParty> {
-  const [, kind, name = ''] = /^(user|team|key):(.+)$/.exec(text) ?? [];
-  if (kind === 'user') {
-    const value = await (isReceiver ? findReceiver : findPerson)(client, name);
-    return { kind, path: buildPath`/users/${value.id}`, name: value.email, value };
-  }
-  if (kind === 'team') {
-    const value = await findTeam(client, name);
-    return { kind, path: buildPath`/teams/${value.id}`, name: `team ${value.name}`, value };
-  }
-  if (kind === 'key') {
-    const value = await client.get<Key>(buildPath`/keys/${name}`);
-    return { kind, path: buildPath`/keys/${value.id}`, name: `key ${value.name}`, value };
-  }
-  const message = `${text} is none of user:<address>, team:<name> and key:<id>.`;
-  throw new RouterError('invalid_request', message);
+/** Returns the id of a key that is given by its id or in whole. */
+function readKeyId(text: string): string {
+  const id = parseKey(text)?.id ?? text;
+  if (isKeyId(id)) return id;
+  // The message does not repeat the text, which may be a mistyped secret.
+  throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
+}
+
+async function findInvitation(client: AdminClient, text: string): Promise<Found> {
+  for await (const { id, email } of client.list<Invitation>('/invitations'))
+    if (id === text || email === text.toLowerCase()) return { id, name: email };
+  throw new RouterError('not_found', `There is no open invitation ${text}.`);
 }

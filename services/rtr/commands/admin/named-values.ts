@@ -1,28 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { RouterError } from '#shared/core/errors.ts';
-import { toKebabCase } from './print-answers.ts';
+import { toKebabCase } from './format-value.ts';
 
 /** Adds a text `name=value` to the earlier values of a repeatable option. */
 export function collectNamedValue(text: string, before: readonly string[] | undefined): string[] {
   if (!/^[^=]+=./.test(text)) throw new InvalidArgumentError('must be written as name=value.');
   return [...(before ?? []), text];
-}
-
-/** Value of an option; `none` removes the setting. (It is not null, because commander uses null for an option without a value.) */
-export type OrNone<Value> = Value | 'none';
-
-/** Converts `none` into null, with which a request to the Admin API removes a setting. */
-export function noneAsNull<Value>(value: OrNone<Value>): Value | null {
-  return value === 'none' ? null : value;
-}
-
-/** Splits `a,b` into a list. Returns `none` unchanged. */
-export function readListOrNone(text: string): OrNone<string[]> {
-  if (text === 'none') return text;
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }
 
 /**

@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander';
 import { computeLastUnits, namedPeriods, computeNamedPeriod, type NamedPeriod } from '#shared/accounts/periods.ts';
-import type { OrNone } from './named-values.ts';
 
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
@@ -20,10 +19,17 @@ export function readPastTime(text: string, now = Date.now()): number {
 }
 
 /** Reads a time in the future, in milliseconds since 1970: a date, or a span from now such as `30d`; `none` for never. */
-export function readFutureTime(text: string): OrNone<number> {
+export function readFutureTime(text: string): number | 'none' {
   if (text === 'none') return text;
   const span = parseSpan(text);
   return span ? Date.now() + span.count * units[span.unit] : readTime(text);
+}
+
+/** Reads a span such as `12h`, `7d` or `2w`, in milliseconds. */
+export function readSpan(text: string): number {
+  const span = parseSpan(text);
+  if (span) return span.count * units[span.unit];
+  throw new InvalidArgumentError('must be a span such as 12h, 7d or 2w.');
 }
 
 function parseSpan(text: string): { count: number; unit: keyof typeof units } | undefined {

@@ -5,7 +5,6 @@ import { formatProblem, type RegistryProblem } from '#shared/registry/registry-p
 import { createWholeNumberParser } from '../whole-number.ts';
 import { buildPath } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { formatMinute, printDone, printList } from './print-answers.ts';
 import { readText } from './read-text.ts';
 
 interface Registry {
@@ -13,15 +12,6 @@ interface Registry {
   version: number;
   config: Record<string, unknown>;
   text?: string;
-}
-
-interface Version {
-  version: number;
-  at: number;
-  by: { name: string };
-  note?: string;
-  revertOf?: number;
-  bytes: number;
 }
 
 type FileOptions = AdminOptions & { file: string };
@@ -61,31 +51,6 @@ export function createRegistryCommand(run: RunAdminCommand): Command {
   addCommand(command, 'check', 'check whether a registry could be stored; exits with 1 if it could not')
     .requiredOption(...fileOption)
     .action((options: FileOptions) => run(options, (context) => checkRegistry(context, options)));
-  addCommand(command, 'versions', 'list the newest 50 versions').action((options: AdminOptions) =>
-    run(options, async (context) =>
-      printList(context, await context.client.get<Version[]>('/registry/versions'), {
-        head: ['VERSION', 'AT (UTC)', 'BYTES', 'BY', 'NOTE'],
-        row: ({ version, at: time, bytes, by, note = '', revertOf }) => {
-          return [
-            version,
-            formatMinute(time),
-            bytes,
-            by.name,
-            revertOf === undefined ? note : `as version ${revertOf}`,
-          ];
-        },
-        none: 'No version has been stored.',
-      }),
-    ),
-  );
-  addCommand(command, 'revert', 'store an earlier version again, as a new version')
-    .argument('<version>', 'number of the version', parseVersion)
-    .action((version: number, options: AdminOptions) =>
-      run(options, async (context) => {
-        const { value } = await context.client.send<Registry>('POST', '/registry/revert', { body: { version } });
-        printDone(context, value, `Version ${value.version} is in use, as version ${version} was.`);
-      }),
-    );
   return command;
 }
 
@@ -101,7 +66,7 @@ async function setRegistry(
   }
   const editedVersion = basedOn ?? (await client.get<Registry>('/registry')).version;
   const { value } = await client.send<Registry>('PUT', '/registry', { body: { text, basedOn: editedVersion, note } });
-  printDone(context, value, `Version ${value.version} is in use.`);
+  context.print(context.json ? JSON.stringify(value) : `Version ${value.version} is in use.`);
 }
 
 /** Whether the text of a file contains only comments, or an empty map. */

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { buildPath } from '../admin-client.ts';
-import type { AdminContext } from '../admin-context.ts';
-import { formatMinute, printList } from '../print-answers.ts';
+import type { Delivery } from '../../../console/contract/webhooks.ts';
+import { buildPath } from './admin-client.ts';
+import type { AdminContext } from './admin-context.ts';
 
 /**
  * Milliseconds to wait for the outcome of a test. A batch runner picks the delivery up within a second, and the receiver has ten seconds to
@@ -13,15 +12,6 @@ const testMs = 15_000;
 
 /** Milliseconds between two requests for the outcome. */
 const pollMs = 250;
-
-interface Delivery {
-  id: string;
-  event: { id: string; type: string };
-  state: DeliveryState;
-  attempts: number;
-  createdAt: number;
-  last?: { at: number; ms: number; status?: number; error?: string };
-}
 
 /**
  * `rtr webhooks test`: sends a test event, and prints the outcome.
@@ -48,27 +38,4 @@ export async function testWebhook(
   }
   if (state === 'dead') throw new RouterError('upstream_failed', `Not delivered: ${last?.error ?? ''}.`);
   throw new RouterError('upstream_timeout', 'No batch runner has tried it yet. Is one running (rtr worker batch)?');
-}
-
-/** `rtr webhooks deliveries`: lists deliveries, sent and pending, newest first. */
-export async function listDeliveries(
-  context: AdminContext,
-  id: string,
-  { state, limit }: { state?: DeliveryState; limit: number },
-): Promise<void> {
-  const deliveries = await context.client.get<Delivery[]>(buildPath`/webhooks/${id}/deliveries`, { state, limit });
-  await printList(context, deliveries, {
-    head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
-    row: (delivery) => {
-      return [
-        delivery.id,
-        delivery.event.type,
-        formatMinute(delivery.createdAt),
-        delivery.state,
-        delivery.attempts,
-        delivery.last?.error ?? '',
-      ];
-    },
-    none: 'There are no deliveries.',
-  });
 }

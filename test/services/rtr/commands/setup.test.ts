@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { revokeKey } from '#services/rtr/commands/keys.ts';
 import { setup } from '#services/rtr/commands/setup.ts';
 import { openKeyCommands, type OpenKeyCommands } from '../../../helpers/rtr/open-key-commands.ts';
 
@@ -29,7 +28,7 @@ describe('rtr setup', () => {
 
   it('creates no new key when the first was revoked, and names the command that does', async () => {
     const { created } = await setup(context);
-    await revokeKey(context, created?.rawKey ?? '');
+    await store.revoke(created?.record.id ?? '', Date.now());
     lines.length = 0;
     expect(await setup(context)).toMatchObject({ created: undefined, usable: [] });
     const hint = 'Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>';

@@ -1,9 +1,10 @@
 import type { AdminClient } from '../admin-client.ts';
-import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
+import type { Key, User, Settings, Team } from '../../../../console/contract/account.ts';
+import type { Price } from '../../../../console/contract/usage.ts';
 import type { Difference } from './find-differences.ts';
 
 export interface PresentAccess {
-  people: ReadonlyMap<string, Person>;
+  people: ReadonlyMap<string, User>;
   teams: ReadonlyMap<string, readonly Team[]>;
   keys: readonly Key[];
   prices: ReadonlyMap<string, Price>;

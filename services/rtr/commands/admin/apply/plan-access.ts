@@ -1,5 +1,6 @@
 import type { AdminClient } from '../admin-client.ts';
-import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
+import type { Key, User, Settings, Team } from '../../../../console/contract/account.ts';
+import type { Price } from '../../../../console/contract/usage.ts';
 import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Plan, type PresentAccess } from './change.ts';
 import { pickChangedFields, findDifferences } from './find-differences.ts';
@@ -14,7 +15,7 @@ import { requireUnchanged } from './require-unchanged.ts';
 /** Reads the current state of the objects that the file can change. Reads prices and settings only if the file contains any. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {
   const [people, teams, keys] = await Promise.all([
-    client.listAll<Person>('/users'),
+    client.listAll<User>('/users'),
     client.listAll<Team>('/teams'),
     client.listAll<Key>('/keys'),
   ]);

@@ -1,5 +1,5 @@
 import { buildPath, type AdminClient } from '../admin-client.ts';
-import type { Person } from '../admin-answers.ts';
+import type { User } from '../../../../console/contract/account.ts';
 import { formatUnconfirmed } from '../find-party.ts';
 import { joinPlans, planChange, type Plan, type PresentAccess } from './change.ts';
 import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';
@@ -22,7 +22,7 @@ export function planPeople({ access: { people = {} }, createError }: AccessFile,
         fields,
         make: async (context) => {
           if (current) return changePerson(context.client, current.id, wanted, fields);
-          const { value } = await context.client.send<Person>('PUT', buildPath`/users-by-email/${email}`, {
+          const { value } = await context.client.send<User>('PUT', buildPath`/users-by-email/${email}`, {
             body: wanted,
           });
           context.people.set(email, value.id);

@@ -4,7 +4,7 @@ import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Change, type Plan, type PresentAccess } from './change.ts';
 import { findDifferences } from './find-differences.ts';
 import { requireUnchangedFields } from './require-unchanged.ts';
-import type { Price } from '../admin-answers.ts';
+import type { Price } from '../../../../console/contract/usage.ts';
 
 const priceFields = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
 

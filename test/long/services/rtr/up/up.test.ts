@@ -61,9 +61,10 @@ describe('rtr up', () => {
   it('is found by the other commands of its folder', async () => {
     const created = project.rtr('keys', 'create', '--name', 'second', '--json');
     await created.ended;
-    const { key: second, id } = z.object({ key: z.string(), id: z.string() }).parse(JSON.parse(created.out));
+    const schema = z.object({ raw: z.string(), key: z.object({ id: z.string() }) });
+    const { raw: second, key } = schema.parse(JSON.parse(created.out));
     expect(await statusWith(url(), second)).toBe(200);
-    await project.rtr('keys', 'revoke', id).ended;
+    await project.rtr('keys', 'revoke', key.id).ended;
     expect(await statusWith(url(), second)).toBe(401);
   });
 

@@ -124,7 +124,7 @@ it.each(['1h', '24h'] as const)('the sums of the last %s are the same wherever t
     expect(sumsOfAll(await exported('--from', span))).toEqual(sums);
     expect(sumsOfAll(await listed(readRequestQuery(new URLSearchParams({ span }), Date.now()).apiQuery))).toEqual(sums);
     if (span === '1h') return;
-    const hours = await rtr.json('usage', 'report', '--step', 'hour');
+    const hours = await rtr.json('usage', 'hours');
     expect([hours.from, hours.to, hours.times.length]).toEqual([from, to, 24]);
     const counts: number[] = hours.groups.map((group: { totals: Counts }) => group.totals.requests);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(sums[0]);
@@ -149,9 +149,12 @@ it('the commands state the dates of their sums', async () => {
   await until(async () => {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
     const [from, to] = [today - 6 * dayMs, today + dayMs].map((at) => new Date(at).toISOString().slice(0, 10));
-    const line = `Requests that began from ${from} 00:00 to ${to} 00:00 (UTC).`;
-    expect(await rtr('usage', 'report', '--from', '7d')).toContain(line);
-    expect(await rtr('usage', 'overview', '--span', '7d')).toContain(line);
-    expect(await rtr('usage', 'refusals', '--from', '7d')).toContain(line);
+    const lines = new RegExp(`^from +${from} 00:00\nto +${to} 00:00$`, 'm');
+    for (const words of [
+      ['report', '--from', '7d'],
+      ['overview', '--span', '7d'],
+      ['refusals', '--from', '7d'],
+    ])
+      expect((await rtr('usage', ...words)).join('\n')).toMatch(lines);
   });
 });
