@@ -309,7 +309,7 @@ await runService(async (environment, releases) => {
     places,
     unreadOutputs,
     openRequests,
-    ending: ending.signal,
+    closing: ending.signal,
     registry: metricsRegistry,
     log,
     releases,

@@ -1,6 +1,7 @@
 import type { BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import { isOver } from '#shared/accounts/background-responses/background-record.ts';
-import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import { JournalWriter, type JournalEntry } from '#shared/accounts/answer-journal/journal-writer.ts';
+import type { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
@@ -17,21 +18,22 @@ import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { decideAfterError } from '../lines/decide-after-error.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
-import { recordThroughOutage } from '../lines/record-through-outage.ts';
+import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
 import { AnswerMemory } from '../answer-memory.ts';
-import { EventWriter } from './event-writer.ts';
 import type { OwnerPlaces } from './owner-places.ts';
 import { RunWatch } from './run-watch.ts';
 import { heavyBytes, type HeavyTask, type HeavyWork } from '../heavy-work.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { asResponseRequest, serveRun, type RunEnd, type ServeRunParts } from './serve-run.ts';
+
+const noBytes = Buffer.alloc(0);
 
 /** Milliseconds after which a response is started again when its runner stops. */
 const stoppingMs = 100;
 
 export interface MakeResponseParts {
   responses: ResponseWork;
-  changes: Pick<ResponseChanges, 'watch'>;
+  changes: Pick<AnswerChanges, 'watch'>;
   stored: Pick<StoredResponses, 'prepare'>;
   formats: readonly ClientFormat[];
   identities: BackgroundIdentities;
@@ -39,8 +41,8 @@ export interface MakeResponseParts {
   ownerPlaces: Pick<OwnerPlaces, 'take' | 'release'>;
   ledger: Pick<UsageLedger, 'createEntry'>;
   serving: Omit<ServeRunParts, 'record'>;
-  /** Budget for the characters of events that wait to be written. */
-  eventBudget: MemoryBudget;
+  /** Bounds the memory of all events that wait to be written. */
+  eventBudget: Pick<StoreQueueBudget, 'openShare'>;
   /** Number of failed runs after which the response fails. Runs that fail because workers, limits or stores are missing do not count. */
   maxTries: number;
   /** Aborts when the runner stops. */
@@ -115,16 +117,17 @@ async function makeInRun(
   const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const memory = new AnswerMemory(parts.serving.answerBudget);
-  const writer = new EventWriter({
+  const writer = new JournalWriter({
     next: begun.next,
-    lastNumber: backgroundFormat.findLastNumber,
-    append: (events) => responses.append(record, begun.runId, events),
-    budget: parts.eventBudget,
-    onRefused: () => watch.stop(),
+    append: (entry) => responses.append(record, begun.runId, entry),
+    maxBytes: responses.answerBytes,
+    share: parts.eventBudget.openShare(record.owner),
+    onSuperseded: () => watch.stop(),
   });
   try {
     const { limits, record: count } = charge;
-    const write = (events: string): void => writer.write(events);
+    const write = (events: string): void =>
+      writer.add(Buffer.from(events), backgroundFormat.findLastNumber(events) ?? writer.next - 1);
     const streaming = { heavyTask, nextEvent: begun.next, write, memory };
     const run = { id, requestId: record.requestId, format, backgroundFormat, ...streaming };
     const ended: RunEnd =
@@ -135,12 +138,13 @@ async function makeInRun(
             watch.signal,
           )
         : { end: refusal && { error: refusal }, toStore: undefined, hadEffects: false };
-    const events = await writer.close();
+    const rest = await writer.close(watch.signal);
     const { end } = ended;
-    if (!end || watch.isStopped) return await chargeStoppedRun(parts, runningResponse, charge);
-    const runOutput = { charge, events, from: writer.unwritten, next: writer.next };
+    if (!end || !rest || watch.isStopped) return await chargeStoppedRun(parts, runningResponse, charge);
+    const runOutput = { charge, rest, next: writer.next };
     await finishRun(parts, runningResponse, { ...ended, end }, runOutput);
   } finally {
+    writer.stop();
     watch.close();
     charge.release();
     memory.release();
@@ -171,9 +175,7 @@ async function chargeStoppedRun(
 interface RunOutput {
   charge: LineCharge;
   /** Events that are not in the store yet. */
-  events: string;
-  /** Number of the first of these events. */
-  from: number;
+  rest: JournalEntry;
   /** Number of the next event. */
   next: number;
 }
@@ -220,7 +222,7 @@ async function recordEnd(
 ): Promise<void> {
   const { responses, ledger, stopping } = parts;
   const { state, answer, last } = ending;
-  const { charge, events, from } = runOutput;
+  const { charge, rest } = runOutput;
   const stored = state === 'failed' ? undefined : await prepareToStore(parts, runningResponse, answer, toStore);
   if (state !== 'failed' && !stored)
     return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
@@ -228,10 +230,8 @@ async function recordEnd(
   const isFirst = await recordThroughOutage(async () => {
     endResult.outcome = await responses.end(runningResponse.record, runningResponse.runId, {
       state,
-      from,
-      last,
+      entry: { ...rest, last, bytes: Buffer.concat([rest.bytes ?? noBytes, Buffer.from(ending.events)]) },
       storedResponse: stored,
-      events: events + ending.events,
       final: state === 'failed' ? answer : undefined,
       ledger: ledger.createEntry(charge.records),
     });

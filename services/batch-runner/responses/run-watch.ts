@@ -1,5 +1,5 @@
 import { isOver } from '#shared/accounts/background-responses/background-record.ts';
-import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import type { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 
 /** Milliseconds between two reads of a response's record, in case the notice of a change is lost. */
@@ -10,7 +10,7 @@ export interface RunWatchParts {
   /** Id of the run. */
   run: string;
   responses: Pick<ResponseWork, 'find'>;
-  changes: Pick<ResponseChanges, 'watch'>;
+  changes: Pick<AnswerChanges, 'watch'>;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
 }

@@ -9,14 +9,14 @@ import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
 import { OwnerPlaces } from './owner-places.ts';
 import { ResponseRepair } from './repair-responses.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import type { ServeRunParts } from './serve-run.ts';
 
 /** When the runner ends, running responses get this many milliseconds to finish. Another runner starts the unfinished ones again. */
 const finishMs = 5_000;
 
-/** Largest number of characters of events that wait in memory while the store is unreachable, for all responses together. */
-const maxWaitingCharacters = 64 * 1024 * 1024;
+/** Largest number of bytes of events that wait in memory while the store is unreachable, for all responses together. */
+const maxUnwritten = 64 * 1024 * 1024;
 
 /** Maximum of responses that this runner makes at the same time, those of one owner up to half of them; further ones wait in the queue. */
 const places = 256;
@@ -66,7 +66,7 @@ export function startResponses({
     log,
     serving,
     ownerPlaces: new OwnerPlaces({ places, jobs, log }),
-    eventBudget: new MemoryBudget(maxWaitingCharacters),
+    eventBudget: new StoreQueueBudget(maxUnwritten),
   };
   const worker = new BackgroundWorker<ResponseJob>({
     access,

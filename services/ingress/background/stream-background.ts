@@ -1,32 +1,20 @@
 import type { Response } from 'express';
 import type { EventPage, BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
-import { WakeSignal } from '../http/wake-signal.ts';
+import { followJournal, type FollowedAnswer, type FollowParts } from '../http/follow-journal.ts';
 import { startEvents } from '../http/refuse.ts';
-import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { FollowerPlaces } from '../http/follower-places.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 
-export interface BackgroundParts {
+export interface BackgroundParts extends FollowParts {
   responses: BackgroundResponses;
-  changes: Pick<ResponseChanges, 'watch'>;
   places: FollowerPlaces;
   jobs: Pick<BackgroundJobs, 'add' | 'remove'>;
-  /** Milliseconds without a byte after which a stream gets a keep-alive comment. */
-  keepAliveMs: number;
-  /** Milliseconds without progress after which a client that does not read its stream is disconnected. */
-  unreadMs: number;
-  /** Aborts when this node stops, so that clients continue their streams at another node. */
-  closing: AbortSignal;
 }
 
 /** Milliseconds between two reads of the events, in case the notice of a change is lost. */
 const readIntervalMs = 2_000;
-
-/** A stream ends with `store_unavailable` after this many milliseconds without a successful read. */
-const maxUnavailableMs = 60_000;
 
 export interface StreamRequest {
   id: string;
@@ -51,6 +39,18 @@ const streamErrors = {
   away: { code: 'store_unavailable', message: 'The account store does not answer. Stream the response again soon.' },
 } as const;
 
+type StreamErrorReason = keyof typeof streamErrors;
+
+/** Thrown to end a stream that has begun with one of the `streamErrors`. */
+class StreamEndError extends Error {
+  readonly reason: StreamErrorReason;
+
+  constructor(reason: StreamErrorReason) {
+    super(streamErrors[reason].message);
+    this.reason = reason;
+  }
+}
+
 /**
  * Streams the events of a background response until the response is over or the client disconnects: first the stored events, then new
  * ones.
@@ -60,70 +60,51 @@ const streamErrors = {
  */
 export async function streamBackground(
   response: Response,
-  streamRequest: StreamRequest,
-  { responses, changes, keepAliveMs, unreadMs, closing }: Omit<BackgroundParts, 'jobs'>,
+  { id, owner, backgroundFormat, after }: StreamRequest,
+  { responses, ...parts }: Omit<BackgroundParts, 'jobs'>,
 ): Promise<void> {
-  const { id, owner, backgroundFormat, after } = streamRequest;
-  const clientGone = new AbortController();
-  response.on('close', () => clientGone.abort());
-  const wakeSignal = new WakeSignal(AbortSignal.any([clientGone.signal, closing]));
-  const unwatch = changes.watch(id, () => wakeSignal.notify());
-  try {
-    let page = await responses.read(owner, id, after);
-    assertReadable(page, id, after);
-    if (response.destroyed) return;
-    startEvents(response);
-    response.flushHeaders();
-    let last = after;
-    let [writtenAt, readAt] = [performance.now(), performance.now()];
-    while (!clientGone.signal.aborted) {
+  const followed: FollowedAnswer<EventPage> = {
+    id,
+    after,
+    readIntervalMs,
+    read: (last) => responses.read(owner, id, last),
+    begin: (page) => {
+      assertReadable(page, id, after);
+      startEvents(response);
+      response.flushHeaders();
+      return after;
+    },
+    assertContinues: (page, last): asserts page => {
       const reason = findStreamError(page, last);
-      if (!page || reason)
-        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors[reason ?? 'removed'], last + 1));
-      let events = '';
-      for (const text of page.events) {
-        // The store may contain events twice, because a writer repeats a write that was not confirmed.
-        const newEvents = backgroundFormat.selectEventsAfter(text, last);
-        last = backgroundFormat.findLastNumber(newEvents) ?? last;
-        events += newEvents;
-      }
-      if (events !== '') {
-        writtenAt = performance.now();
-        if (!response.write(events)) await waitForDrain(response, unreadMs);
-      }
-      if (page.isOver && last >= page.next - 1) {
-        const end = page.isCancelled ? 'cancelled' : last >= page.next ? 'ahead' : undefined;
-        return void (end
-          ? response.end(backgroundFormat.writeBrokenEvent(streamErrors[end], last + 1))
-          : response.end());
-      }
-      // A response that is over has its last events, unless an operator has removed the events by hand.
-      if (page.isOver && page.events.length === 0)
-        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.gone, last + 1));
-      if (closing.aborted) return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.closing, last + 1));
-      if (events === '') await wakeSignal.wait(Math.min(readIntervalMs, keepAliveMs));
-      if (performance.now() - writtenAt >= keepAliveMs) {
-        writtenAt = performance.now();
-        response.write(': keep-alive\n\n');
-      }
-      const nextPage = await responses.read(owner, id, last).catch((): typeof unavailable => unavailable);
-      if (nextPage !== unavailable) [page, readAt] = [nextPage, performance.now()];
-      else if (performance.now() - readAt > maxUnavailableMs)
-        return void response.end(backgroundFormat.writeBrokenEvent(streamErrors.away, last + 1));
-      else page = { ...page, events: [], isOver: false };
-    }
-  } finally {
-    unwatch();
-  }
+      if (reason) throw new StreamEndError(reason);
+    },
+    // The store may contain events twice, because a writer repeats a write that was not confirmed.
+    selectAfter: ({ bytes }, last) => Buffer.from(backgroundFormat.selectEventsAfter(bytes.toString(), last)),
+    findKeepAlive: () => ': keep-alive\n\n',
+    end: ({ isCancelled, next }, last) => {
+      if (last < next - 1) throw new StreamEndError('gone');
+      if (isCancelled) throw new StreamEndError('cancelled');
+      if (last >= next) throw new StreamEndError('ahead');
+      response.end();
+    },
+    endWithError: (error, last) =>
+      void response.end(backgroundFormat.writeBrokenEvent(streamErrors[findReason(error)], last + 1)),
+  };
+  await followJournal(response, followed, parts);
 }
 
-/** Result of a read that failed because the store is unavailable. */
-const unavailable: unique symbol = Symbol('unavailable');
+/** Returns the reason for which an error ends a stream. @throws any other error */
+function findReason(error: unknown): StreamErrorReason {
+  if (error instanceof StreamEndError) return error.reason;
+  if (error instanceof RouterError && error.code === 'shutting_down') return 'closing';
+  if (error instanceof RouterError && error.code === 'store_unavailable') return 'away';
+  throw error;
+}
 
 /** Returns the reason why no event can follow the last event that the client has seen; undefined if an event can follow. */
-function findStreamError(page: EventPage | undefined, last: number): keyof typeof streamErrors | undefined {
+function findStreamError(page: EventPage | undefined, last: number): StreamErrorReason | undefined {
   if (!page) return 'removed';
-  if (page.areGone) return 'gone';
+  if (page.isLost) return 'gone';
   // Event numbers of a lost run are not used again.
   return page.opening > 0 && last >= page.opening && last < page.begun ? 'superseded' : undefined;
 }

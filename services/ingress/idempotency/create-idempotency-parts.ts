@@ -22,7 +22,7 @@ const pingMs = 1_000;
 
 export interface CreateIdempotencyOptions extends Pick<
   IdempotencyParts,
-  'outages' | 'changes' | 'limits' | 'findKnownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
+  'outages' | 'changes' | 'limits' | 'findKnownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'closing'
 > {
   config: Pick<
     IngressConfig,
@@ -36,7 +36,7 @@ export interface CreateIdempotencyOptions extends Pick<
 
 /** Creates the components that serve requests with an idempotency key. */
 export function createIdempotencyParts(options: CreateIdempotencyOptions): IdempotencyParts {
-  const { config, serving, outages, changes, limits, findKnownRefusal, places, unreadOutputs, openRequests, ending } =
+  const { config, serving, outages, changes, limits, findKnownRefusal, places, unreadOutputs, openRequests, closing } =
     options;
   const { registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
@@ -61,7 +61,7 @@ export function createIdempotencyParts(options: CreateIdempotencyOptions): Idemp
     keepAliveMs: config.KEEP_ALIVE_MS,
     unreadMs,
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
-    ending,
+    closing,
     count: createKeyedCounter(registry),
     log,
   };

@@ -1,20 +1,19 @@
 import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { CountedLimits } from '#shared/serving/count-request.ts';
 import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
+import type { FollowParts } from '../http/follow-journal.ts';
 import type { FollowerPlaces } from '../http/follower-places.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'abandoned';
 
-export interface IdempotencyParts extends CountedLimits {
+export interface IdempotencyParts extends CountedLimits, FollowParts {
   answers: IdempotentAnswers;
   /** Makes requests wait while Redis restarts. */
   outages: Pick<ShortOutages, 'retry'>;
-  changes: Pick<ResponseChanges, 'watch'>;
   places: FollowerPlaces;
   /** Bounds the memory of all answers that are not written yet. */
   journalBudget: StoreQueueBudget;
@@ -26,14 +25,8 @@ export interface IdempotencyParts extends CountedLimits {
   };
   /** Milliseconds for which an execution continues without a client. */
   graceMs: number;
-  /** Milliseconds without a byte after which the client of a stream gets a keep-alive comment. */
-  keepAliveMs: number;
-  /** Milliseconds without progress after which a client that does not read its answer is disconnected. */
-  unreadMs: number;
   /** Milliseconds without progress after which an upload is aborted. */
   bodyTimeoutMs: number;
-  /** Aborts when the time to drain is over. */
-  ending: AbortSignal;
   count: (outcome: KeyedOutcome) => void;
   log: Logger;
 }

@@ -1,10 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
-import type { ExecutionRef, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
+import { JournalWriter } from '#shared/accounts/answer-journal/journal-writer.ts';
+import type { AnswerHead, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
 import { errorTable } from '#shared/core/errors.ts';
 import { getRequestContext } from '../http/request-context.ts';
-import { AnswerJournal } from './answer-journal.ts';
 import { AttachedClient } from './attached-client.ts';
 import type { AnswerReceiver, DetachedResponse } from './detached-response.ts';
 import { EventNumberer, eventNumberStride } from './event-numberer.ts';
@@ -17,6 +19,9 @@ const checkIntervalMs = 400;
 
 /** Milliseconds after which the client of a refused request gets its answer even if the key is not free yet. */
 const maxHoldMs = 1_000;
+
+/** Milliseconds after the end of an answer until it is no longer written. */
+const maxEndingMs = 60_000;
 
 /** Bytes per piece of an answer that is not a stream of events. */
 const pieceBytes = 64 * 1024;
@@ -46,10 +51,9 @@ export class KeyedExecution implements AnswerReceiver {
   readonly #renewal: NodeJS.Timeout;
   readonly #detached: DetachedResponse;
   readonly #claimed: ClaimedRequest;
-  readonly #journal: AnswerJournal;
+  readonly #journal: JournalWriter;
   #client: AttachedClient | undefined;
   #numberer: EventNumberer | undefined;
-  #pieces = 0;
   /** Output that the client gets once the key is free; undefined if the client gets output at once. */
   #heldWrites: ((client: AttachedClient) => void)[] | undefined;
   #isUncancelled: boolean;
@@ -63,7 +67,14 @@ export class KeyedExecution implements AnswerReceiver {
     this.#claimed = claimed;
     this.#parts = parts;
     this.#isUncancelled = claimed.isUncancelled;
-    this.#journal = new AnswerJournal(claimed.execution, parts);
+    const { execution } = claimed;
+    const { answers, journalBudget } = parts;
+    this.#journal = new JournalWriter({
+      next: 0,
+      append: (entry) => answers.append(execution, entry),
+      maxBytes: answers.answerBytes,
+      share: journalBudget.openShare(execution.owner),
+    });
     this.#client = new AttachedClient(response, parts.unreadOutputs);
     this.#release = parts.openRequests.trackDetached(detached);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
@@ -89,18 +100,14 @@ export class KeyedExecution implements AnswerReceiver {
   begin(status: number, sentHeaders: OutgoingHttpHeaders): void {
     const isEvents = (sentHeaders['content-type'] ?? '').startsWith('text/event-stream');
     const { number, collectFacts } = this.#claimed;
-    if (isEvents)
-      this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, eventNumber) =>
-        this.#journal.add(bytes, eventNumber),
-      );
+    if (isEvents) this.#numberer = new EventNumberer(number * eventNumberStride, (bytes) => this.#journal.add(bytes));
     const keptHeaders = Object.entries(sentHeaders).filter(
       ([name, value]) => value !== undefined && !unkeptHeaders.test(name),
     );
     const headers = Object.fromEntries(keptHeaders.map(([name, value]) => [name, String(value)]));
-    this.#journal.writeHead(
-      { status, headers, requestId: getRequestContext(this.#response).requestId, isEvents },
-      collectFacts(),
-    );
+    const { requestId } = getRequestContext(this.#response);
+    const head: AnswerHead = { status, headers, requestId, isEvents };
+    this.#journal.writeFields({ head, facts: collectFacts() });
     // A client that may try again must find the key free, so it gets its answer only once the key is free.
     if (this.#freesKey('whole')) this.#heldWrites = [];
     this.#writeToClient((client) => client.begin(status, sentHeaders));
@@ -114,10 +121,8 @@ export class KeyedExecution implements AnswerReceiver {
     }
     const sent = this.#heldWrites ? Buffer.from(bytes) : bytes;
     this.#writeToClient((client) => client.data(sent));
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      this.#journal.add(Buffer.from(bytes.subarray(at, at + pieceBytes)), this.#pieces);
-      this.#pieces += 1;
-    }
+    for (let at = 0; at < bytes.length; at += pieceBytes)
+      this.#journal.add(Buffer.from(bytes.subarray(at, at + pieceBytes)));
   }
 
   end(): void {
@@ -144,17 +149,28 @@ export class KeyedExecution implements AnswerReceiver {
 
   async #finish(kind: 'whole' | 'cut'): Promise<void> {
     try {
-      if (this.#isAbandoned) this.#journal.stop();
-      else {
-        const finished = this.#journal.finish(kind, this.#freesKey(kind));
-        if (this.#heldWrites) await Promise.race([finished, pause(maxHoldMs)]);
-        this.#sendHeld();
-        await finished;
-      }
+      if (this.#isAbandoned) return;
+      const finished = this.#writeEnd(kind, this.#freesKey(kind));
+      if (this.#heldWrites) await Promise.race([finished, pause(maxHoldMs)]);
+      this.#sendHeld();
+      await finished;
     } finally {
+      this.#journal.stop();
       clearInterval(this.#renewal);
       this.#release();
     }
+  }
+
+  /** Writes the end of the answer. Resolves when it is written, or writing is given up. */
+  async #writeEnd(kind: 'whole' | 'cut', isKeyFree: boolean): Promise<void> {
+    const { answers, log } = this.#parts;
+    const { execution } = this.#claimed;
+    const giveUp = AbortSignal.timeout(maxEndingMs);
+    const rest = await this.#journal.close(giveUp);
+    if (!rest) return;
+    await recordThroughOutage(() => answers.finish(execution, rest, kind, isKeyFree), giveUp).catch((err: unknown) =>
+      log.warn({ err }, 'the answer to an idempotency key is not kept: the store does not answer'),
+    );
   }
 
   /** Returns whether the next request with the key is to be executed, because this answer is a refusal or a failure that may be retried. */

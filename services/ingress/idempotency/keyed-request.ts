@@ -1,10 +1,7 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
-import {
-  createExecutionId,
-  type AnswerEntry,
-  type ExecutionRef,
-  type RequestFacts,
-} from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
+import type { JournalEntry } from '#shared/accounts/answer-journal/journal-writer.ts';
+import { createExecutionId, type RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
@@ -37,7 +34,7 @@ export interface KeyedRoute {
 const answered = Symbol('answered');
 
 /** The entry of an answer that never began. */
-const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
+const emptyEntry: JournalEntry = { from: 0, last: 0, bytes: undefined, fields: {} };
 
 /**
  * Number of repetitions of an answer that do not count towards the limits of the key. They let a client with a broken connection get its
@@ -196,14 +193,15 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
     return getRequestContext(this.#response).identity;
   }
 
-  async #follow(execution: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
+  async #follow(execution: ExecutionRef, isOver: boolean): Promise<'answered' | 'none'> {
     const { after } = this.#headers;
     const leave = this.#parts.places.occupy(execution.owner, execution.attempt);
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
     const assertSameRequest = (facts: RequestFacts): void => this.#assertSameRequest(facts);
     const { format } = this.#route;
     try {
-      return await followAnswer(this.#response, { execution, after, format, assertSameRequest }, this.#parts);
+      const followed = { execution, after, format, assertSameRequest };
+      return await followAnswer(this.#response, followed, this.#parts);
     } finally {
       leave();
     }

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { eachAfterScript, RedisScript, scriptStart } from '../redis/redis-script.ts';
+import { AnswerJournal, JournalKind, type JournalPage } from '../answer-journal/answer-journal.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -10,20 +10,14 @@ import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord, type NewBackgroundRecord } from './background-record.ts';
 import type { BackgroundBounds } from './background-settings.ts';
 
-const commonScripts = [scriptStart, new URL('lua/background.lua', import.meta.url)];
-const close = new URL('lua/close.lua', import.meta.url);
-const create = new RedisScript(...commonScripts, new URL('lua/create.lua', import.meta.url));
-const readEvents = new RedisScript(...commonScripts, eachAfterScript, new URL('lua/read-events.lua', import.meta.url));
-const cancel = new RedisScript(emitScript, ...commonScripts, close, new URL('lua/cancel.lua', import.meta.url));
-const remove = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
+export const backgroundJournal = new JournalKind('background', new URL('lua/background.lua', import.meta.url));
+export const closeScript = new URL('lua/close.lua', import.meta.url);
+const create = backgroundJournal.createScript([new URL('lua/create.lua', import.meta.url)]);
+const cancel = backgroundJournal.createScript([closeScript, new URL('lua/cancel.lua', import.meta.url)], [emitScript]);
+const remove = backgroundJournal.createScript([new URL('lua/remove.lua', import.meta.url)]);
 
 /** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
-
-/** Maximum number of stream entries in one read. */
-const entriesAtOnce = 50;
-/** A read ends once it has this many bytes. */
-const bytesAtOnce = 256 * 1024;
 
 /** Milliseconds after the removal of a cancelled response during which its use can still be counted. */
 const chargedMs = 3_600_000;
@@ -39,7 +33,7 @@ export interface BackgroundTexts {
   last: number;
 }
 
-export interface EventPage {
+export interface EventPage extends Pick<JournalPage, 'next' | 'isLost' | 'entries'> {
   /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
   isCancelled: boolean;
@@ -47,12 +41,6 @@ export interface EventPage {
   opening: number;
   /** Number of the first event that the last run writes. */
   begun: number;
-  /** Number of the event that will follow the stored ones. */
-  next: number;
-  /** Whether the events were removed because there were too many. */
-  areGone: boolean;
-  /** The events that were read; more may follow. The first ones may be older than requested. */
-  events: string[];
 }
 
 export interface BackgroundResponsesDependencies {
@@ -69,6 +57,7 @@ export class BackgroundResponses {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #dependencies: BackgroundResponsesDependencies;
+  readonly #journal: AnswerJournal;
   readonly #records: StoredRecords<BackgroundRecord>;
 
   /** @param prefix start of all names in Redis */
@@ -78,6 +67,7 @@ export class BackgroundResponses {
     this.#dependencies = dependencies;
     const nameOf = (id: string): string => `${prefix}background-response:${id}`;
     const { report } = dependencies;
+    this.#journal = new AnswerJournal(redis, prefix, { ...dependencies, kind: backgroundJournal });
     const kind = 'background response';
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
@@ -104,19 +94,9 @@ export class BackgroundResponses {
     ]);
     if (sealed.reduce((sum, { length }) => sum + length, 0) > Math.min(ownerBytes, totalBytes / 2))
       throw new RouterError('body_too_large', 'The request is too large to be served in the background.');
-    const args = {
-      prefix: this.#prefix,
-      id,
-      owner,
-      createdAt,
-      fields: toStoredFields(record),
-      last: texts.last,
-      maxOpen,
-      ownerBytes,
-      totalBytes,
-      keepMs: openMs + keepMs,
-    };
-    const outcome = Number(await create.run(this.#redis, { args, texts: sealed }));
+    const bounds = { maxOpen, ownerBytes, totalBytes, keepMs: openMs + keepMs };
+    const args = { createdAt, fields: toStoredFields(record), last: texts.last, ...bounds };
+    const outcome = Number(await this.#journal.run(create, { id, owner }, args, sealed));
     if (outcome > 0) return outcome;
     const message =
       outcome === 0
@@ -152,15 +132,14 @@ export class BackgroundResponses {
   /** Reads the events of a response's stream that follow event `after`; undefined if the owner has no such response. */
   async read(owner: string, id: string, after: number): Promise<EventPage | undefined> {
     if (!idPattern.test(id)) return undefined;
-    const args = { prefix: this.#prefix, id, owner, after, maxEntries: entriesAtOnce, maxBytes: bytesAtOnce };
-    const reply = await readEvents.run(this.#redis, { args });
-    const [state, opening, begun, next, areGone, ...sealed] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    if (typeof state !== 'string') return undefined;
-    const { unseal } = this.#dependencies.keys.storeSealer(owner);
-    const events = sealed.map((text) => unseal(String(text)) ?? throwUnreadableEvents(id));
+    const fields = ['state', 'deletedAt', 'opening', 'begun'];
+    const page = await this.#journal.read({ id, owner }, { match: { owner }, fields, after });
+    const [state, deletedAt, opening, begun] = page?.fields ?? [];
+    if (!page || typeof deletedAt === 'string') return undefined;
+    const isOver = state !== 'queued' && state !== 'in_progress';
+    const { next, isLost, entries } = page;
     const isCancelled = state === 'cancelled';
-    const status = { isOver: state !== 'queued' && state !== 'in_progress', isCancelled, areGone: areGone === 1 };
-    return { ...status, opening: Number(opening), begun: Number(begun), next: Number(next), events };
+    return { isOver, isCancelled, opening: Number(opening), begun: Number(begun), next, isLost, entries };
   }
 
   /**
@@ -171,13 +150,8 @@ export class BackgroundResponses {
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
     const sealed = await this.#dependencies.keys.storeSealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
-    const args = {
-      prefix: this.#prefix,
-      id,
-      recordMs: this.#dependencies.bounds.keepMs,
-      ...(isRemoved && { chargedMs }),
-    };
-    return (await cancel.run(this.#redis, { args, texts: [sealed] })) === 1;
+    const args = { recordMs: this.#dependencies.bounds.keepMs, ...(isRemoved && { chargedMs }) };
+    return (await this.#journal.run(cancel, { id, owner }, args, [sealed])) === 1;
   }
 
   /**
@@ -186,7 +160,7 @@ export class BackgroundResponses {
    */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;
-    return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id, owner, chargedMs } })) === 1;
+    return (await this.#journal.run(remove, { id, owner }, { chargedMs })) === 1;
   }
 
   #toTextsName(id: string): string {
@@ -200,8 +174,4 @@ export class BackgroundResponses {
       this.#dependencies.report(`background response ${id}`, 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   }
-}
-
-function throwUnreadableEvents(id: string): never {
-  throw createStoreUnavailableError(`the events of ${id} are sealed with a secret that is not set`);
 }

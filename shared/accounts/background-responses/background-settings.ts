@@ -1,8 +1,12 @@
-import { computeStoredBounds, type StoredBounds } from '../stored-bounds.ts';
+import type { JournalBounds } from '../answer-journal/answer-journal.ts';
+import { computeStoredBounds } from '../stored-bounds.ts';
+
+/** Maximum bytes of the sealed events of one response. */
+const maxEventBytes = 16 * 1024 * 1024;
 
 const hourMs = 3_600_000;
 
-export interface BackgroundBounds extends StoredBounds {
+export interface BackgroundBounds extends JournalBounds {
   /** Maximum number of unfinished responses of one owner. */
   maxOpen: number;
   /** Milliseconds from the creation of a response until it fails if it is still unfinished. */
@@ -18,6 +22,7 @@ export function toBackgroundBounds(
     maxOpen: 500,
     openMs: 24 * hourMs,
     keepMs: Math.max(1, config.RESPONSES_KEEP_HOURS) * hourMs,
+    answerBytes: maxEventBytes,
     ...computeStoredBounds('background', config),
   };
 }

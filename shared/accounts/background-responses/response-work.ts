@@ -1,32 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
+import { addEntryScript, AnswerJournal } from '../answer-journal/answer-journal.ts';
+import type { AppendOutcome, JournalEntry } from '../answer-journal/journal-writer.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable } from '../redis/stored-records.ts';
 import { keepStoredScripts, type StorableResponse } from '../stored-responses/stored-responses.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
-import type { BackgroundResponsesDependencies } from './background-responses.ts';
+import { backgroundJournal, closeScript, type BackgroundResponsesDependencies } from './background-responses.ts';
 
-const commonScripts = [scriptStart, new URL('lua/background.lua', import.meta.url)];
-const begin = new RedisScript(...commonScripts, new URL('lua/begin.lua', import.meta.url));
-const append = new RedisScript(...commonScripts, new URL('lua/append.lua', import.meta.url));
-const noteFailure = new RedisScript(...commonScripts, new URL('lua/note-failure.lua', import.meta.url));
-const charge = new RedisScript(...ledgerScripts, ...commonScripts, new URL('lua/charge.lua', import.meta.url));
-const sweep = new RedisScript(...commonScripts, new URL('lua/sweep.lua', import.meta.url));
-const end = new RedisScript(
-  ...ledgerScripts,
-  emitScript,
-  ...keepStoredScripts,
-  ...commonScripts,
-  new URL('lua/close.lua', import.meta.url),
-  new URL('lua/end.lua', import.meta.url),
+const begin = backgroundJournal.createScript([new URL('lua/begin.lua', import.meta.url)]);
+const noteFailure = backgroundJournal.createScript([new URL('lua/note-failure.lua', import.meta.url)]);
+const charge = backgroundJournal.createScript([new URL('lua/charge.lua', import.meta.url)], ledgerScripts);
+const end = backgroundJournal.createScript(
+  [addEntryScript, closeScript, new URL('lua/end.lua', import.meta.url)],
+  [...ledgerScripts, emitScript, ...keepStoredScripts],
 );
-
-/** Maximum bytes of the sealed events of one response. If a response has more, none of its events are kept. */
-const maxEventBytes = 16 * 1024 * 1024;
 
 /**
  * Milliseconds for which the record of a removed response stays after its use was counted, because the reply may be lost and the call
@@ -40,17 +31,11 @@ export interface StartedRun {
   next: number;
 }
 
-/** Events to write to the stream of a response. */
-export interface WrittenEvents {
-  events: string;
-  /** Number of the first event, or of an earlier event that may be written already. */
-  from: number;
-  last: number;
-}
-
 /** The result of a run, with its last events. */
-export interface ResponseEnd extends WrittenEvents {
+export interface ResponseEnd {
   state: 'completed' | 'incomplete' | 'failed';
+  /** The last events. */
+  entry: JournalEntry;
   /** The final response object; undefined if it is among the stored responses. */
   final: JsonObject | undefined;
   /** The response to store among the stored responses, if any. */
@@ -67,6 +52,7 @@ export class ResponseWork {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #dependencies: BackgroundResponsesDependencies;
+  readonly #journal: AnswerJournal;
   readonly #records: StoredRecords<BackgroundRecord>;
 
   /** @param prefix start of all names in Redis */
@@ -76,8 +62,14 @@ export class ResponseWork {
     this.#dependencies = dependencies;
     const nameOf = (id: string): string => `${prefix}background-response:${id}`;
     const { report } = dependencies;
+    this.#journal = new AnswerJournal(redis, prefix, { ...dependencies, kind: backgroundJournal });
     const kind = 'background response';
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
+  }
+
+  /** Maximum bytes of the events of one response. */
+  get answerBytes(): number {
+    return this.#dependencies.bounds.answerBytes;
   }
 
   /** Returns a response of any owner; undefined if the id is unknown. */
@@ -121,27 +113,15 @@ export class ResponseWork {
   ): Promise<StartedRun | undefined> {
     // The id is random. A failover of Redis may lose the last change of a counter, and two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
-    const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
-    const next = Number(
-      await begin.run(this.#redis, { args, texts: [this.#dependencies.keys.storeSealer(owner).seal(opening.events)] }),
-    );
+    const sealed = this.#dependencies.keys.storeSealer(owner).seal(opening.events);
+    const reply = await this.#journal.run(begin, { id, owner, attempt: runId }, { last: opening.last }, [sealed]);
+    const next = Number(reply);
     return next === -1 ? undefined : { runId, next };
   }
 
-  /**
-   * Writes events to the stream.
-   * @returns false if the response is over or another run has begun
-   */
-  async append(
-    { id, owner }: BackgroundRecord,
-    runId: string,
-    { events, from, last }: WrittenEvents,
-  ): Promise<boolean> {
-    const { ownerBytes, totalBytes } = this.#dependencies.bounds;
-    const bounds = { maxBytes: maxEventBytes, ownerBytes, totalBytes };
-    const args = { prefix: this.#prefix, id, attempt: runId, from, last, ...bounds };
-    const sealed = await this.#dependencies.keys.storeSealer(owner).sealBytes([Buffer.from(events)]);
-    return (await append.run(this.#redis, { args, texts: [sealed] })) === 1;
+  /** Writes events to the stream. */
+  append({ id, owner }: BackgroundRecord, runId: string, entry: JournalEntry): Promise<AppendOutcome> {
+    return this.#journal.append({ id, owner, attempt: runId }, entry);
   }
 
   /**
@@ -154,28 +134,19 @@ export class ResponseWork {
     runId: string,
     result: ResponseEnd,
   ): Promise<'ended' | 'over' | 'too large'> {
-    const { state, events, from, last, final, storedResponse, ledger } = result;
+    const { state, entry, final, storedResponse, ledger } = result;
+    const { args: journalArgs, text } = await this.#journal.seal(owner, entry);
     const sealer = this.#dependencies.keys.storeSealer(owner);
-    const seal = (text: string): Promise<string> => sealer.sealBytes([Buffer.from(text)]);
     const texts = [
-      await seal(events),
-      final ? await seal(JSON.stringify(final)) : '',
+      text,
+      final ? await sealer.sealBytes([Buffer.from(JSON.stringify(final))]) : '',
       ...(storedResponse ? [storedResponse.content, storedResponse.entry] : ['', '']),
       ...ledger.texts,
     ];
     const recordMs = this.#dependencies.bounds.keepMs;
-    const args = {
-      ...storedResponse?.args,
-      prefix: this.#prefix,
-      id,
-      owner,
-      attempt: runId,
-      state,
-      from,
-      last,
-      recordMs,
-    };
-    const outcome = await end.run(this.#redis, { args: { ...args, ledger: ledger.args }, texts });
+    // The bounds of stored responses apply: the last events are added even if there is no room for them.
+    const args = { ...journalArgs, ...storedResponse?.args, state, recordMs, ledger: ledger.args };
+    const outcome = await this.#journal.run(end, { id, owner, attempt: runId }, args, texts);
     if (outcome === -1) return 'too large';
     return outcome === 1 ? 'ended' : 'over';
   }
@@ -184,23 +155,21 @@ export class ResponseWork {
    * Writes the use of a response before its cancellation into the ledger.
    * @returns false if the response was not cancelled during this run
    */
-  async charge({ id }: BackgroundRecord, runId: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
-    const args = { prefix: this.#prefix, id, attempt: runId, ledger, againMs: chargedAgainMs };
-    return (await charge.run(this.#redis, { args, texts })) === 1;
+  async charge({ id, owner }: BackgroundRecord, runId: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
+    const args = { ledger, againMs: chargedAgainMs };
+    return (await this.#journal.run(charge, { id, owner, attempt: runId }, args, texts)) === 1;
   }
 
   /**
    * Counts a run that ended with an error, if that error counts towards the maximum number of runs.
    * @returns how many such runs the response has had
    */
-  async noteFailure({ id }: BackgroundRecord): Promise<number> {
-    return Number(await noteFailure.run(this.#redis, { args: { prefix: this.#prefix, id } }));
+  async noteFailure({ id, owner }: BackgroundRecord): Promise<number> {
+    return Number(await this.#journal.run(noteFailure, { id, owner }));
   }
 
   /** Removes responses that have expired, whether or not they are over. */
-  async sweep(): Promise<void> {
-    let expiredCount = 1;
-    while (expiredCount > 0)
-      expiredCount = Number(await sweep.run(this.#redis, { args: { prefix: this.#prefix, id: '' } }));
+  sweep(): Promise<void> {
+    return this.#journal.sweep();
   }
 }

@@ -1,5 +1,6 @@
 import { setting } from '#shared/core/load-config.ts';
-import { computeStoredBounds, type StoredBounds } from '../stored-bounds.ts';
+import { computeStoredBounds } from '../stored-bounds.ts';
+import type { IdempotencyBounds } from './idempotent-answers.ts';
 
 export const idempotencySettings = {
   IDEMPOTENCY_GRACE_MS: setting.integer(
@@ -9,13 +10,6 @@ export const idempotencySettings = {
     600_000,
   ),
 };
-
-export interface IdempotencyBounds extends StoredBounds {
-  /** Maximum of keys of an owner. */
-  ownerKeys: number;
-  /** Maximum bytes of one answer. */
-  answerBytes: number;
-}
 
 /** Computes the bounds. One answer may take a quarter of the room of its owner, and at most 8 MiB. */
 export function toIdempotencyBounds(config: Parameters<typeof computeStoredBounds>[1]): IdempotencyBounds {

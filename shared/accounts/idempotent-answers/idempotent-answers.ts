@@ -1,20 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Sealer } from '#shared/core/seal.ts';
-import { callRedis, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { eachAfterScript, RedisScript, scriptStart } from '../redis/redis-script.ts';
+import {
+  addEntryScript,
+  AnswerJournal,
+  JournalKind,
+  type ExecutionRef,
+  type JournalBounds,
+  type JournalPage,
+} from '../answer-journal/answer-journal.ts';
+import type { AppendOutcome, JournalEntry } from '../answer-journal/journal-writer.ts';
+import { callRedis } from '../redis/call-redis.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
-import type { IdempotencyBounds } from './idempotency-settings.ts';
 
-const commonScripts = [scriptStart, new URL('lua/answers.lua', import.meta.url)];
-const addEntry = new URL('lua/add-entry.lua', import.meta.url);
-const claimKey = new RedisScript(...commonScripts, new URL('lua/claim.lua', import.meta.url));
-const appendEvents = new RedisScript(...commonScripts, addEntry, new URL('lua/append.lua', import.meta.url));
-const renewLease = new RedisScript(...commonScripts, new URL('lua/renew.lua', import.meta.url));
-const finishAnswer = new RedisScript(...commonScripts, addEntry, new URL('lua/finish.lua', import.meta.url));
-const abandonAnswer = new RedisScript(...commonScripts, new URL('lua/abandon.lua', import.meta.url));
-const readAnswer = new RedisScript(...commonScripts, eachAfterScript, new URL('lua/read.lua', import.meta.url));
+export const idempotentJournal = new JournalKind('idempotent', new URL('lua/answers.lua', import.meta.url));
+const claimKey = idempotentJournal.createScript([new URL('lua/claim.lua', import.meta.url)]);
+const renewLease = idempotentJournal.createScript([new URL('lua/renew.lua', import.meta.url)]);
+const finishAnswer = idempotentJournal.createScript([addEntryScript, new URL('lua/finish.lua', import.meta.url)]);
+const abandonAnswer = idempotentJournal.createScript([new URL('lua/abandon.lua', import.meta.url)]);
 
 /** Milliseconds for which an answer is kept after its end. */
 export const answerKeepMs = 600_000;
@@ -24,11 +27,6 @@ const leaseMs = 6_000;
 
 /** Milliseconds for which a follower counts as waiting for more of the answer after each of its reads. */
 const followerMs = 3_500;
-
-/** Maximum of entries in one read. */
-const maxEntriesPerRead = 50;
-/** Bytes after which a read ends. */
-const maxBytesPerRead = 256 * 1024;
 
 export interface RequestFacts {
   /** Method and path. */
@@ -45,12 +43,6 @@ export interface AnswerHead {
   isEvents: boolean;
 }
 
-export interface ExecutionRef {
-  owner: string;
-  id: string;
-  attempt: string;
-}
-
 export type Claim =
   /** The caller must execute the request. `number` is the number of earlier executions with the key. */
   | { outcome: 'claimed'; execution: ExecutionRef; number: number }
@@ -61,38 +53,21 @@ export type Claim =
   | { outcome: 'taken'; execution: ExecutionRef; isOver: boolean; facts: RequestFacts; repetitions: number }
   | { outcome: 'unknown' };
 
-export interface AnswerEntry {
-  /** Number of the first event in `bytes`. */
-  from: number;
-  /** Number of the last event in `bytes`. */
-  last: number;
-  bytes: Uint8Array | undefined;
-  head: AnswerHead | undefined;
-  /** Endpoint and digest of the request, if they have changed since the previous entry. */
-  facts: RequestFacts | undefined;
+export interface IdempotencyBounds extends JournalBounds {
+  /** Maximum of keys of an owner. */
+  ownerKeys: number;
 }
 
-/** Events that were added in one entry. */
-export interface AnswerPiece {
-  last: number;
-  bytes: Buffer;
-}
-
-export interface AnswerPart {
+export interface AnswerPart extends Pick<JournalPage, 'next' | 'isLost' | 'entries'> {
   /** `gone`: the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
+  isOver: boolean;
   /** The number of earlier executions with the key. */
   number: number;
-  /** Number of the event that will follow the stored ones. */
-  next: number;
-  /** Whether the entries of the answer are not kept, because there was no room for them. */
-  isLost: boolean;
   /** Undefined in a read after an event, because the follower has them already. */
   facts: RequestFacts | undefined;
   /** Undefined until it is known, and in a read after an event, because the follower has it already. */
   head: AnswerHead | undefined;
-  /** The entries that were read; more may follow. The first entry may also contain events before the requested ones. */
-  entries: AnswerPiece[];
 }
 
 /**
@@ -105,6 +80,7 @@ export class IdempotentAnswers {
   readonly #prefix: string;
   readonly #bounds: IdempotencyBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
+  readonly #journal: AnswerJournal;
   /** When the connection to Redis was last established, by `performance.now()`. */
   #connectedSince = Number.NEGATIVE_INFINITY;
 
@@ -118,6 +94,7 @@ export class IdempotentAnswers {
     this.#prefix = prefix;
     this.#bounds = bounds;
     this.#keys = keys;
+    this.#journal = new AnswerJournal(redis, prefix, { kind: idempotentJournal, bounds, keys });
     redis.on('ready', () => (this.#connectedSince = performance.now()));
   }
 
@@ -139,20 +116,11 @@ export class IdempotentAnswers {
     isResumed: boolean,
     attempt = createExecutionId(),
   ): Promise<Claim> {
-    const id = createHash('sha256').update(key).digest('hex');
-    const { ownerKeys, ownerBytes, totalBytes } = this.#bounds;
+    const id = `${owner}:${createHash('sha256').update(key).digest('hex')}`;
     const ownExecution = { owner, id, attempt };
-    const bounds = { ownerKeys, ownerBytes, totalBytes };
-    const args = {
-      ...ownExecution,
-      leaseMs,
-      keepMs: answerKeepMs,
-      isResumed,
-      ...bounds,
-      wasAway: this.#wasRecentlyAway,
-    };
-    const texts = [this.#keys.storeSealer(owner).seal(JSON.stringify(facts))];
-    const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
+    const args = { leaseMs, keepMs: answerKeepMs, isResumed, ...this.#bounds, wasAway: this.#wasRecentlyAway };
+    const sealedFacts = this.#keys.storeSealer(owner).seal(JSON.stringify(facts));
+    const reply = await this.#journal.run(claimKey, ownExecution, args, [sealedFacts]);
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     switch (outcome) {
       case 'claimed':
@@ -164,7 +132,7 @@ export class IdempotentAnswers {
           outcome,
           execution,
           isOver: state === 'over',
-          facts: unsealJson(this.#keys.storeSealer(owner), sealed) as RequestFacts,
+          facts: this.#journal.unsealField(owner, sealed) as RequestFacts,
           repetitions: Number(repetitions),
         };
       }
@@ -177,13 +145,8 @@ export class IdempotentAnswers {
     }
   }
 
-  /**
-   * Adds an entry to an answer.
-   * @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key
-   */
-  async append(execution: ExecutionRef, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
-    const outcome = await appendEvents.run(this.#redis, await this.#toScriptInput(execution, entry));
-    return outcome === 1 ? 'kept' : outcome === -1 ? 'lost' : 'superseded';
+  append(execution: ExecutionRef, entry: JournalEntry): Promise<AppendOutcome> {
+    return this.#journal.append(execution, entry);
   }
 
   /**
@@ -191,8 +154,7 @@ export class IdempotentAnswers {
    * @returns how many followers wait for the answer; -1 if the execution no longer has its key
    */
   async renew(execution: ExecutionRef): Promise<number> {
-    const args = { prefix: this.#prefix, ...execution, leaseMs, keepMs: answerKeepMs };
-    return Number(await renewLease.run(this.#redis, { args }));
+    return Number(await this.#journal.run(renewLease, execution, { leaseMs, keepMs: answerKeepMs }));
   }
 
   /**
@@ -200,9 +162,9 @@ export class IdempotentAnswers {
    * @param end `cut` if the connection was closed before the end of the answer
    * @param isFree whether the next request with the key is executed; otherwise it gets this answer
    */
-  async finish(execution: ExecutionRef, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
-    const { args, texts } = await this.#toScriptInput(execution, entry);
-    await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: answerKeepMs }, texts });
+  async finish(execution: ExecutionRef, entry: JournalEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
+    const { args, text } = await this.#journal.seal(execution.owner, entry);
+    await this.#journal.run(finishAnswer, execution, { ...args, end, isFree, keepMs: answerKeepMs }, [text]);
   }
 
   /**
@@ -210,9 +172,7 @@ export class IdempotentAnswers {
    * @returns how many followers wait
    */
   async abandon(execution: ExecutionRef): Promise<number> {
-    return Number(
-      await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...execution, keepMs: answerKeepMs } }),
-    );
+    return Number(await this.#journal.run(abandonAnswer, execution, { keepMs: answerKeepMs }));
   }
 
   /**
@@ -220,49 +180,39 @@ export class IdempotentAnswers {
    * @param after number of the event; -1 for the whole answer
    * @returns undefined if the answer no longer exists
    */
-  async read(execution: ExecutionRef, follower: string, after: number): Promise<AnswerPart | undefined> {
-    const bounds = { maxEntries: maxEntriesPerRead, maxBytes: maxBytesPerRead };
-    const args = { ...execution, follower, followerMs, after, ...bounds, wasAway: this.#wasRecentlyAway };
-    const reply = await readAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...args } });
-    const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
-      ? reply.map(String)
-      : [];
-    if (state === undefined) return undefined;
-    // The sealer is derived once for all texts, because deriving it takes as long as opening a sealed text.
-    const sealer = this.#keys.storeSealer(execution.owner);
-    const openJson = (sealed = ''): unknown => (sealed === '' ? undefined : unsealJson(sealer, sealed));
+  async read({ owner, id, attempt }: ExecutionRef, follower: string, after: number): Promise<AnswerPart | undefined> {
+    const page = await this.#journal.read(
+      { owner, id },
+      {
+        match: { attempt },
+        fields: ['state', 'kind', 'number', 'leaseUntil', ...(after < 0 ? ['facts', 'head'] : [])],
+        after,
+        follower: { follower, followerMs, attempt },
+      },
+    );
+    if (!page) return undefined;
+    const [state, kind, number, leaseUntil, facts, head] = page.fields;
+    const isGone = Number(leaseUntil) <= page.now && !this.#wasRecentlyAway;
     return {
-      state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : toAnswerEnd(kind),
+      state: state === 'running' ? (isGone ? 'gone' : 'running') : toAnswerEnd(kind),
+      isOver: state !== 'running',
       number: Number(number),
-      next: Number(next),
-      isLost: isLost === '1',
-      facts: openJson(facts) as RequestFacts | undefined,
-      head: openJson(head) as AnswerHead | undefined,
-      entries: rest.flatMap((last, index) =>
-        index % 2 === 0
-          ? [{ last: Number(last), bytes: sealer.unsealBytes(rest[index + 1] ?? '') ?? throwUnreadable() }]
-          : [],
-      ),
+      next: page.next,
+      isLost: page.isLost,
+      facts: this.#journal.unsealField(owner, facts) as RequestFacts | undefined,
+      head: this.#journal.unsealField(owner, head) as AnswerHead | undefined,
+      entries: page.entries,
     };
   }
 
   /** Ends the wait of a follower for an answer. */
-  async leave({ owner, id }: ExecutionRef, follower: string): Promise<void> {
-    await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
+  async leave({ id }: ExecutionRef, follower: string): Promise<void> {
+    await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${id}`, follower));
   }
 
   /** Whether leases may have run out because Redis was unavailable and nobody could renew them. */
   get #wasRecentlyAway(): boolean {
     return performance.now() - this.#connectedSince < leaseMs;
-  }
-
-  async #toScriptInput(execution: ExecutionRef, { from, last, bytes, head, facts }: AnswerEntry) {
-    const { answerBytes, ownerBytes, totalBytes } = this.#bounds;
-    const sealer = this.#keys.storeSealer(execution.owner);
-    const sealJson = (value: object | undefined): string =>
-      value === undefined ? '' : sealer.seal(JSON.stringify(value));
-    const texts = [bytes === undefined ? '' : await sealer.sealBytes([bytes]), sealJson(head), sealJson(facts)];
-    return { args: { prefix: this.#prefix, ...execution, from, last, answerBytes, ownerBytes, totalBytes }, texts };
   }
 }
 
@@ -270,14 +220,6 @@ export function createExecutionId(): string {
   return `ia_${randomUUID()}`;
 }
 
-function toAnswerEnd(kind: string | undefined): 'whole' | 'cut' | 'cancelled' {
+function toAnswerEnd(kind: string | null | undefined): 'whole' | 'cut' | 'cancelled' {
   return kind === 'cut' || kind === 'cancelled' ? kind : 'whole';
-}
-
-function unsealJson(sealer: Sealer, sealed: string): unknown {
-  return JSON.parse(sealer.unseal(sealed) ?? throwUnreadable());
-}
-
-function throwUnreadable(): never {
-  throw createStoreUnavailableError('the answer to an idempotency key is sealed with a secret that is not set');
 }

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { removeAgentSessionsOfOwner } from '../agent-sessions/remove-agent-sessions-of-owner.ts';
-import { removeBackgroundResponsesOfOwner } from '../background-responses/remove-background-responses-of-owner.ts';
+import { backgroundJournal } from '../background-responses/background-responses.ts';
 import { cancelBatchesOfOwner } from '../batches/batches.ts';
 import { fileStore } from '../files/file-records.ts';
-import { removeIdempotencyKeysOfOwner } from '../idempotent-answers/remove-idempotency-keys-of-owner.ts';
+import { idempotentJournal } from '../idempotent-answers/idempotent-answers.ts';
 import { recordingStore } from '../recordings/recordings.ts';
 import { responseStore } from '../stored-responses/stored-responses.ts';
 import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
@@ -26,8 +26,8 @@ export const removals: Readonly<Record<string, RemoveOfOwner>> = {
   'stored-responses': (redis, prefix, { id }) => responseStore.removeOwner(redis, prefix, id),
   // The content of the files is removed within minutes.
   files: (redis, prefix, { id }) => fileStore.removeOwner(redis, prefix, id),
-  'background-responses': (redis, prefix, { id }) => removeBackgroundResponsesOfOwner(redis, prefix, id),
-  'idempotent-answers': (redis, prefix, { id }) => removeIdempotencyKeysOfOwner(redis, prefix, id),
+  'background-responses': (redis, prefix, { id }) => backgroundJournal.removeOwner(redis, prefix, id),
+  'idempotent-answers': (redis, prefix, { id }) => idempotentJournal.removeOwner(redis, prefix, id),
   recordings: (redis, prefix, { id }) => recordingStore.removeOwner(redis, prefix, id),
   // A key has no webhooks.
   webhooks: async (redis, prefix, { kind, id }) => {

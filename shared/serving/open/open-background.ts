@@ -1,6 +1,6 @@
 import type { BackgroundResponsesDependencies } from '#shared/accounts/background-responses/background-responses.ts';
 import { toBackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import type { ServingResources, OpenServingOptions } from './open-serving.ts';
@@ -16,7 +16,7 @@ export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config'
  */
 export function openBackground(options: OpenBackgroundOptions): {
   store: BackgroundResponsesDependencies;
-  changes: ResponseChanges;
+  changes: AnswerChanges;
 } {
   const { config, serving, name, log, releases } = options;
   const connection = connectRedis(config.REDIS_URL, {
@@ -28,6 +28,6 @@ export function openBackground(options: OpenBackgroundOptions): {
   const { ownerKeys: keys, reportUnreadable: report } = serving;
   return {
     store: { bounds: toBackgroundBounds(config), keys, report },
-    changes: new ResponseChanges(connection.redis, `${config.RTR_PREFIX}:`),
+    changes: new AnswerChanges(connection.redis, `${config.RTR_PREFIX}:`),
   };
 }

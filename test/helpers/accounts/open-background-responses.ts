@@ -16,7 +16,14 @@ export async function openBackgroundResponses(change: Partial<BackgroundBounds> 
   const webhooks = await openTestWebhooks();
   const { redis, prefix, keys, noteUnreadable: report } = webhooks;
   const times = { openMs: hourMs, keepMs: hourMs };
-  const bounds = { maxOpen: 10, ...times, ownerBytes: megabyte, totalBytes: megabyte, ...change };
+  const bounds = {
+    maxOpen: 10,
+    ...times,
+    answerBytes: 16 * megabyte,
+    ownerBytes: megabyte,
+    totalBytes: megabyte,
+    ...change,
+  };
   const parts = { bounds, keys, report };
   const responses = new BackgroundResponses(redis, prefix, parts);
   const work = new ResponseWork(redis, prefix, parts);

@@ -1,7 +1,7 @@
 -- Writes the use of a response before its cancellation into the usage ledger, once. If the response was removed, its record then expires
 -- soon.
 --
--- ARGV[1]  JSON, besides prefix and id:
+-- ARGV[1]  JSON, besides prefix, kind, owner and id:
 --   attempt  id of the run during which the response was cancelled
 --   ledger   see `writeUsage`
 --   againMs  milliseconds for which the record of a removed response stays, so that a repeated call finds it
@@ -13,7 +13,7 @@ end
 if redis.call('HSETNX', record, 'charged', 1) == 1 then
   writeUsage(args.ledger, 2)
   if field('deletedAt') then
-    expireAfter(field('owner'), args.againMs)
+    expireAfter(args.againMs)
   end
 end
 return 1

@@ -5,23 +5,22 @@
 --   final   the final response object, sealed; empty if it is among the stored responses
 --   keepMs  milliseconds for which the response and its events are kept
 local function close(state, final, keepMs)
-  local owner = field('owner')
   redis.call('HSET', record, 'state', state, 'endedAt', whole(now))
   redis.call('HDEL', texts, 'request', 'queued')
   if final ~= '' then
     redis.call('HSET', texts, 'final', final)
   end
-  countBytes(owner, args.id, #final - number('requestBytes'))
+  countBytes(owner, id, #final - number('requestBytes'))
   redis.call('HSET', record, 'requestBytes', 0)
-  removeFromOpen(owner, args.id)
-  redis.call('ZADD', prefix .. 'background-ended', whole(now), owner .. ' ' .. args.id)
-  redis.call('ZADD', prefix .. 'background-ended-of:' .. owner, whole(now), args.id)
-  expireAfter(owner, keepMs)
+  removeFromOpen(owner, id)
+  redis.call('ZADD', names .. 'ended', whole(now), owner .. ' ' .. id)
+  redis.call('ZADD', names .. 'ended-of:' .. owner, whole(now), id)
+  expireAfter(keepMs)
   publishChange('over')
   webhooks.emit(prefix, {
-    id = 'evt_' .. redis.sha1hex(args.id),
+    id = 'evt_' .. redis.sha1hex(id),
     type = 'response.' .. state,
-    data = cjson.encode({ id = args.id }),
+    data = cjson.encode({ id = id }),
     owners = webhooks.ownersOf(prefix, owner),
   })
 end

@@ -1,11 +1,9 @@
 -- Ends a response with the result of a run: the last events, the answer among the stored responses, the requests in the usage ledger, and
 -- the event for webhooks. Writes either all of these or nothing.
 --
--- ARGV[1]  JSON, besides prefix, id and the arguments of `keepStored`:
+-- ARGV[1]  JSON, besides prefix, kind, owner, id and the arguments of add-entry.lua and `keepStored`:
 --   attempt   id of the run
 --   state     `completed`, `incomplete` or `failed`
---   from      number of the first event, or of an earlier event that may be there already
---   last      number of the last event in ARGV[2]
 --   recordMs  milliseconds for which the record and its events are kept
 --   ledger    see `writeUsage`
 -- ARGV[2]  the last events, sealed
@@ -15,21 +13,16 @@
 -- ARGV[6…]  the requests, for `writeUsage`
 -- Returns 1, also when it is called again because the reply was lost; 0 if the response is over or another run has begun; -1 if the answer
 -- is too large to be stored.
-sweep()
 if field('state') == args.state and field('attempt') == args.attempt then
   return 1
 end
-if field('state') ~= 'in_progress' or field('attempt') ~= args.attempt then
+if not mayAdd() then
   return 0
 end
 if ARGV[4] ~= '' and keepStored(args, ARGV[4], ARGV[5]) == 0 then
   return -1
 end
-if args.from > number('next') then
-  stopKeepingEvents(field('owner'))
-end
--- Clients that stream the response wait for these events, so they are added even if there is no room.
-addEvents(field('owner'), ARGV[2], args.last)
+addEntry(true)
 close(args.state, ARGV[3], args.recordMs)
 writeUsage(args.ledger, 6)
 return 1

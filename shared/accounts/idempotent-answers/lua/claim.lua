@@ -1,13 +1,12 @@
 -- Claims a key for an execution, unless another execution has the key, or the answer of another execution is kept for the key.
 --
--- ARGV[1]  JSON, besides prefix, owner and id:
+-- ARGV[1]  JSON, besides prefix, kind, owner and id:
 --   attempt     id of the execution; if it has the key already, this call repeats a call whose reply was lost
 --   leaseMs     milliseconds for which the execution has the key
 --   keepMs      milliseconds for which the key stays known after the lease
 --   isResumed   whether the request resumes an answer; such a request is never executed
 --   ownerKeys   maximum of keys of the owner
---   ownerBytes  maximum bytes of an owner's answers
---   totalBytes  maximum bytes of all answers
+--   ownerBytes, totalBytes  see `makeRoomBy`
 --   wasAway     see answers.lua
 -- ARGV[2]  endpoint and digest of the request, sealed
 -- Returns {'claimed', number}; {'taken', state, attempt, facts, repetitions including this request}; {'unknown'} for a request that resumes
@@ -17,7 +16,7 @@ local state, attempt, facts, leaseUntil, isFree =
   unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))
 if state == 'running' and attempt == args.attempt then
   redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs))
-  return { 'claimed', readNumber('number') }
+  return { 'claimed', number('number') }
 end
 if state and not isFree and (state == 'over' or isLeased(tonumber(leaseUntil))) then
   return { 'taken', state, attempt, facts, redis.call('HINCRBY', record, 'repetitions', 1) }
@@ -25,19 +24,20 @@ end
 if args.isResumed then
   return { 'unknown' }
 end
-local isNew = redis.call('HEXISTS', prefix .. 'idempotent-bytes-of:' .. owner, id) == 0
-if isNew and redis.call('HLEN', prefix .. 'idempotent-bytes-of:' .. owner) >= args.ownerKeys then
+local bytesById = names .. 'bytes-of:' .. owner
+local isKnown = state or redis.call('HEXISTS', bytesById, id) == 1
+if not isKnown and redis.call('HLEN', bytesById) >= args.ownerKeys then
   return { 'full' }
 end
-local number = state and readNumber('number') + 1 or 0
-if not isNew then
+local executions = state and number('number') + 1 or 0
+if isKnown then
   forget(owner, id)
 end
 if not makeRoom(recordBytes) then
   return { 'full' }
 end
-redis.call('HSET', record, 'state', 'running', 'attempt', args.attempt, 'number', number, 'facts', ARGV[2])
+redis.call('HSET', record, 'state', 'running', 'attempt', args.attempt, 'number', executions, 'facts', ARGV[2])
 redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs), 'next', 0)
 countBytes(owner, id, recordBytes)
 expireAfter(args.leaseMs + args.keepMs)
-return { 'claimed', number }
+return { 'claimed', executions }

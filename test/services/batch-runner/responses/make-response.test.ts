@@ -5,11 +5,11 @@ import { makeResponse, type MakeResponseParts } from '#services/batch-runner/res
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { noPurpose } from '#shared/core/purpose.ts';
 import type { HostedRequest } from '#shared/formats/hosted/hosted-request.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { encodeToolEvent } from '#shared/formats/tools/tool-result.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
@@ -74,7 +74,7 @@ async function makeUnfinished(hosted?: HostedRequest) {
           },
         }),
       beginRun: () => Promise.resolve({ runId: 'run', next: 3 }),
-      append: () => Promise.resolve(true),
+      append: () => Promise.resolve('kept'),
       noteFailure: () => Promise.resolve(1),
       end: (_record: unknown, _run: string, { state }: { state: string }) => {
         ends.push(state);
@@ -101,7 +101,7 @@ async function makeUnfinished(hosted?: HostedRequest) {
       requestBudget: new RequestBudget(Infinity),
       answerBudget: new AnswerBudget(Infinity),
     },
-    eventBudget: new MemoryBudget(Infinity),
+    eventBudget: new StoreQueueBudget(Infinity),
     maxTries: 3,
     stopping: new AbortController().signal,
     countResponse: () => undefined,

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { BackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { removeBackgroundResponsesOfOwner } from '#shared/accounts/background-responses/remove-background-responses-of-owner.ts';
-import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
+import { backgroundJournal } from '#shared/accounts/background-responses/background-responses.ts';
+import { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
 import type { ResponseEnd } from '#shared/accounts/background-responses/response-work.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
@@ -23,7 +23,8 @@ async function open(change: Partial<BackgroundBounds> = {}) {
   const stored = new StoredResponses(redis, prefix, { bounds: storedBounds, keys, report });
   /** The end of a complete response, with an event of this number. */
   const endOf = async (id: string, last: number): Promise<ResponseEnd> => {
-    const facts = { state: 'completed', events: 'completed;', from: last, last, final: undefined } as const;
+    const entry = { from: last, last, bytes: Buffer.from('completed;'), fields: {} };
+    const facts = { state: 'completed', entry, final: undefined } as const;
     const prepared = await stored.prepare('ada', { id, response: { id, status: 'completed', output: [] }, input: [] });
     return { ...facts, storedResponse: prepared, ledger: ledger.createEntry([ledgerRecord({ id })]) };
   };
@@ -34,13 +35,14 @@ async function open(change: Partial<BackgroundBounds> = {}) {
     const { record, runId: attempt } = begun;
     return {
       ...begun,
-      append: (events: string, from: number, last = from) => work.append(record, attempt, { events, from, last }),
+      append: (events: string, from: number, last = from) =>
+        work.append(record, attempt, { from, last, bytes: Buffer.from(events), fields: {} }),
       end: async (last: number, changed: Partial<ResponseEnd> = {}) =>
         work.end(record, attempt, { ...(await endOf(id, last)), ...changed }),
     };
   };
   const eventsOf = async (id = 'resp_1', after = -1): Promise<string> =>
-    ((await responses.read('ada', id, after))?.events ?? []).join('');
+    ((await responses.read('ada', id, after))?.entries ?? []).map(({ bytes }) => bytes.toString()).join('');
   return { ...opened, stored, ledger, usage, endOf, begin, eventsOf };
 }
 
@@ -55,13 +57,13 @@ describe('a response in the background', () => {
     expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ isOver: false, next: 2, opening: 0 });
     const { record, runId: attempt, next, append } = await opened.begin();
     expect(next).toBe(3);
-    expect(await append('a;', 3, 5)).toBe(true);
+    expect(await append('a;', 3, 5)).toBe('kept');
     const end = await opened.endOf('resp_1', 6);
     expect(await work.end(record, attempt, end)).toBe('ended');
     // Called again, as if the reply was lost; nothing is written twice.
     expect(await work.end(record, attempt, end)).toBe('ended');
     expect(await work.end(record, 'another', end)).toBe('over');
-    expect(await append('b;', 9)).toBe(false);
+    expect(await append('b;', 9)).toBe('superseded');
     expect(await work.beginRun(record, opened.opening)).toBeUndefined();
     expect(await responses.cancel(record, { id: 'resp_1' })).toBe(false);
     expect(await opened.eventsOf()).toBe('created;queued;begun;a;completed;');
@@ -81,12 +83,17 @@ describe('a response in the background', () => {
     await first.append('old;', 3, 7);
     const second = await begin();
     expect(second.next).toBe(8);
-    expect(await first.append('late;', 8, 9)).toBe(false);
+    expect(await first.append('late;', 8, 9)).toBe('superseded');
     expect(await first.end(10)).toBe('over');
     // It may be written again, because the reply was lost.
-    for (let times = 0; times < 2; times += 1) expect(await second.append('new;', 8)).toBe(true);
+    for (let times = 0; times < 2; times += 1) expect(await second.append('new;', 8)).toBe('kept');
     expect(await eventsOf()).toBe('created;queued;begun;new;');
-    expect(await responses.read('ada', 'resp_1', 2)).toMatchObject({ opening: 3, begun: 8, next: 9, events: ['new;'] });
+    expect(await responses.read('ada', 'resp_1', 2)).toMatchObject({
+      opening: 3,
+      begun: 8,
+      next: 9,
+      entries: [{ last: 8, bytes: Buffer.from('new;') }],
+    });
     const third = await begin();
     expect(await third.end(third.next)).toBe('ended');
     expect(await eventsOf()).toBe('created;queued;begun;completed;');
@@ -97,8 +104,8 @@ describe('a response in the background', () => {
     const { next, append, end } = await begin();
     // Events up to number 5 were written to a primary that is gone.
     if (what === 'its end') expect(await end(6)).toBe('ended');
-    else expect(await append('b;', next + 3, 7)).toBe(true);
-    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
+    else expect(await append('b;', next + 3, 7)).toBe('lost');
+    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ isLost: true, entries: [] });
   });
 
   it('that was cancelled is counted once, for the run that was under way', async () => {
@@ -158,7 +165,7 @@ it('the room for responses in the background is made by removing the oldest fini
   expect(await eventsOf()).toContain('completed;');
   await create('resp_4', { body: 'x'.repeat(8_000) });
   expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-  await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
+  await backgroundJournal.removeOwner(redis, prefix, 'ada');
   expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
   expect(await redis.get(`${prefix}background-total`)).toBe('0');
 });
@@ -166,14 +173,13 @@ it('the room for responses in the background is made by removing the oldest fini
 it('the room for responses in the background is made by dropping the events of a response that has too many, not the response', async () => {
   const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
   const { append, next } = await begin();
-  expect(await append('y'.repeat(30_000), next)).toBe(true);
-  expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
-  expect(await append('y', next + 1)).toBe(true);
+  expect(await append('y'.repeat(30_000), next)).toBe('lost');
+  expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ isLost: true, entries: [] });
+  expect(await append('y', next + 1)).toBe('lost');
   expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
   // The events of later runs are not kept either, and the response can be removed.
   const second = await begin();
-  expect(second.next).toBe(next + 2);
-  expect(await second.end(next + 2)).toBe('ended');
+  expect(await second.end(second.next)).toBe('ended');
   expect(await responses.delete('ada', 'resp_1')).toBe(true);
   expect(await responses.find('ada', 'resp_1')).toBeUndefined();
 });
@@ -199,7 +205,7 @@ it('the room for responses in the background cannot be taken by a few owners: ea
   await expect(create('resp_large', { owner: 'eve', body: 'x'.repeat(50_000) })).rejects.toMatchObject({
     code: 'body_too_large',
   });
-  for (const owner of ['ada', 'bob', 'cleo', 'dan']) await removeBackgroundResponsesOfOwner(redis, prefix, owner);
+  for (const owner of ['ada', 'bob', 'cleo', 'dan']) await backgroundJournal.removeOwner(redis, prefix, owner);
   expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
 });
 
@@ -283,7 +289,7 @@ it('a response in the background that is removed during its run leaves its recor
 it('changes of responses reach their listeners, also after the connection was lost', async () => {
   const { create, begin, redis, prefix } = await open();
   const subscriber = redis.duplicate();
-  const changes = new ResponseChanges(subscriber, prefix);
+  const changes = new AnswerChanges(subscriber, prefix);
   await create('resp_1');
   const seen: string[] = [];
   const stop = changes.watch('resp_1', (change) => seen.push(change));

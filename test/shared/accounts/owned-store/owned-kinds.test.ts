@@ -21,7 +21,16 @@ const removedWithRecord = [
 const keptAfterOwner = ['alert-mails', 'alerts', 'ledger', 'limits', 'refusals'];
 
 /** Folders of accounts that store nothing of owners. */
-const withoutOwner = ['credentials', 'owned-store', 'prices', 'redis', 'registry-versions', 'secrets', 'token-issuers'];
+const withoutOwner = [
+  'answer-journal',
+  'credentials',
+  'owned-store',
+  'prices',
+  'redis',
+  'registry-versions',
+  'secrets',
+  'token-issuers',
+];
 
 it('every kind of thing that accounts store is removed with its owner, or named among those that are not', () => {
   const folders = readdirSync('shared/accounts', { withFileTypes: true }).filter((entry) => entry.isDirectory());

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 
-/** `events`: there are further events. `over`: the response has ended. */
-export type ResponseChange = 'events' | 'over';
+/** `events`: there are further events. `over`: the answer has ended or was removed. */
+export type AnswerChange = 'events' | 'over';
 
-/** Calls listeners when any process changes a background response. While Redis is unavailable, changes may be missed. */
-export class ResponseChanges {
+/** Calls listeners when any process changes an answer of a journal. While Redis is unavailable, changes may be missed. */
+export class AnswerChanges {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #listeners = new Map<string, Set<(change: ResponseChange) => void>>();
+  readonly #listeners = new Map<string, Set<(change: AnswerChange) => void>>();
 
   /**
    * @param redis a connection that serves nothing else
@@ -15,7 +15,7 @@ export class ResponseChanges {
    */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
-    this.#prefix = `${prefix}background-changes:`;
+    this.#prefix = `${prefix}answer-changes:`;
     redis.on('message', (channel: string, change: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(change === 'over' ? 'over' : 'events');
     });
@@ -27,10 +27,10 @@ export class ResponseChanges {
   }
 
   /**
-   * Calls `listener` on each change of a response.
+   * Calls `listener` on each change of an answer.
    * @returns a function that stops the calls
    */
-  watch(id: string, listener: (change: ResponseChange) => void): () => void {
+  watch(id: string, listener: (change: AnswerChange) => void): () => void {
     const channel = this.#prefix + id;
     const listeners = this.#listeners.get(channel) ?? new Set();
     if (listeners.size === 0) {

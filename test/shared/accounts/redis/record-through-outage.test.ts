@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordThroughOutage } from '#services/batch-runner/lines/record-through-outage.ts';
+import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
 import { openRunningBatch } from '../../../helpers/batches/open-batch.ts';
