@@ -98,7 +98,7 @@ export interface ReadRequest {
  * RouterError `store_unavailable` when Redis does not answer.
  */
 export class AnswerJournal {
-  readonly bounds: JournalBounds;
+  readonly #bounds: JournalBounds;
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #kind: JournalKind;
@@ -113,7 +113,7 @@ export class AnswerJournal {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#kind = kind;
-    this.bounds = bounds;
+    this.#bounds = bounds;
     this.#keys = keys;
   }
 
@@ -143,7 +143,7 @@ export class AnswerJournal {
       value === undefined ? [] : [[name, sealer.seal(JSON.stringify(value))] as const],
     );
     const text = bytes === undefined ? '' : await sealer.sealBytes([bytes]);
-    return { args: { from, last, fields: Object.fromEntries(sealedFields), ...this.bounds }, text };
+    return { args: { from, last, fields: Object.fromEntries(sealedFields), ...this.#bounds }, text };
   }
 
   /** Reads the part of an answer after an event; undefined if there is no such answer. */
