@@ -2,7 +2,6 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
-import type { FieldRule } from './field-rule.ts';
 import type { UpstreamFormat } from './upstream-format.ts';
 
 /** The context of an answer: the fields that the router sets, and the functions that a translation needs. */
@@ -111,10 +110,6 @@ export interface StreamTranslation {
 export interface Translation<Request = JsonObject> {
   client: ClientFormat;
   upstream: UpstreamFormat;
-  /** The effect on each field of the client's request, for the tables of `docs/translation.md`. */
-  requestRules?: readonly FieldRule[];
-  /** The effect on each field of the upstream's answer, for the same tables. */
-  answerRules?: readonly FieldRule[];
   /** Whether the upstream gets the client's headers that the ingress passes on. */
   passesHeaders: boolean;
   /**

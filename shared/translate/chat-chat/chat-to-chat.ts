@@ -4,7 +4,6 @@ import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { countRequestedChoices, readChoiceCount } from './requested-choices.ts';
 import { chatToChatReply } from './chat-to-chat-reply.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
@@ -17,8 +16,6 @@ import { convertCustomToFunctions, readCustomToolNames } from '../vocabulary/cus
 export const chatToChat: Translation = {
   client: chatFormat,
   upstream: chatUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: true,
   passesLists: true,
   recallFields: (body) => ({ ...readChoiceCount(body), ...readCustomToolNames(body) }),

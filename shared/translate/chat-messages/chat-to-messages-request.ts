@@ -3,21 +3,18 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
-import { requestRules } from './field-rules.ts';
+import { copyFurtherFields, refuseFeatures, chatFields } from '../request-fields.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { simplifyContent } from '../upstreams/messages/translated-history.ts';
 import { createGenerationFields, jsonInstruction } from '../upstreams/messages/generation-fields.ts';
 import { convertCustomToFunctions } from '../vocabulary/custom-tools.ts';
 import { readChatThinking } from '../vocabulary/thinking.ts';
 
-const fields = collectRuledFields(requestRules);
-
 /** The response formats that can be translated. Engines have further response formats, such as grammars. */
 const translatableFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /**
- * Translates a chat client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a chat client's request for a `messages` upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -37,7 +34,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
-    ...copyUnruledFields(request),
+    ...copyFurtherFields(request, chatFields),
     model: traits.model,
     ...(system.length > 0 && { system: simplifyContent(system) }),
     messages,
@@ -48,7 +45,7 @@ export function chatToMessagesRequest(body: JsonObject, traits: ModelTraits): Js
 }
 
 function refuseFields(request: ChatRequest): void {
-  refuseRuledFields(request, fields, createUnsupportedChatError);
+  refuseFeatures(request, chatFields.refused, createUnsupportedChatError);
   const { modalities, response_format: format, n } = request;
   if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   if (format && !translatableFormats.has(format.type)) {
@@ -56,11 +53,6 @@ function refuseFields(request: ChatRequest): void {
   }
   if (Array.isArray(modalities) && modalities.includes('audio'))
     throw createUnsupportedChatError('modalities', 'audio output');
-}
-
-/** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */
-function copyUnruledFields(request: ChatRequest): JsonObject {
-  return omitRuledFields(request, fields);
 }
 
 function readSchema({ response_format: format }: ChatRequest): JsonObject | undefined {

@@ -6,13 +6,10 @@ import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { readCustomToolNames } from '../vocabulary/custom-tools.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 
 export const chatToMessages: Translation = {
   client: chatFormat,
   upstream: messagesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   recallFields: readCustomToolNames,
   translateRequest: chatToMessagesRequest,

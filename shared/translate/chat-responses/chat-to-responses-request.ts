@@ -1,19 +1,33 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
+import { copyFurtherFields, refuseFeatures, chatFields } from '../request-fields.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { readChatEffort } from '../vocabulary/thinking.ts';
 import { chatHistoryToItems } from './chat-history-to-items.ts';
 import { chatToolsToResponses } from './chat-tools-to-responses.ts';
-import { requestRules } from './field-rules.ts';
 
-const fields = collectRuledFields(requestRules);
-const passedFields = new Set(requestRules.flatMap(({ field, effect }) => (effect.kind === 'passed' ? [field] : [])));
+const refused = new Map([['stop', 'stop sequences'], ...chatFields.refused]);
+
+/** The fields that both formats have. */
+const passedFields = [
+  'temperature',
+  'top_p',
+  'stream',
+  'parallel_tool_calls',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'service_tier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'moderation',
+] as const;
 
 /**
- * Translates a chat client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a chat client's request for a Responses upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -38,18 +52,16 @@ export function chatToResponsesRequest(body: JsonObject, traits: ModelTraits): J
 function refuseFields(request: ChatRequest): void {
   const stored = findAccountField(request);
   if (stored !== undefined) throw createUnsupportedChatError(stored, 'conversations and prompts stored on the server');
-  refuseRuledFields(request, fields, createUnsupportedChatError);
+  refuseFeatures(request, refused, createUnsupportedChatError);
   const { modalities, n } = request;
   if ((n ?? 1) > 1) throw createUnsupportedChatError('n', 'more than one choice');
   if (Array.isArray(modalities) && modalities.includes('audio'))
     throw createUnsupportedChatError('modalities', 'audio output');
 }
 
-/**
- * Copies the fields that both formats have, and the fields without a rule, which are sent unchanged. The upstream refuses unknown fields.
- */
+/** Copies the fields that both formats have, and further fields. */
 function copyPassedFields(request: ChatRequest): JsonObject {
-  const further = omitRuledFields(request, fields);
+  const further = copyFurtherFields(request, chatFields);
   for (const field of passedFields) {
     const value = request[field];
     if (value !== undefined && value !== null) further[field] = value;

@@ -5,13 +5,10 @@ import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { chatToResponsesReply } from './chat-to-responses-reply.ts';
 import { chatToResponsesRequest } from './chat-to-responses-request.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 
 export const chatToResponses: Translation = {
   client: chatFormat,
   upstream: responsesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   translateRequest: chatToResponsesRequest,
   translateReply: chatToResponsesReply,

@@ -8,15 +8,12 @@ import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { completionsUpstream } from '../upstreams/completions/completions-upstream.ts';
 import { CompletionsToCompletionsStream } from './completions-to-completions-stream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { convertLogprobs } from './convert-logprobs.ts';
 
 /** Changes only the fields that identify the answer. */
 export const completionsToCompletions: Translation = {
   client: completionsFormat,
   upstream: completionsUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   translateRequest: completionsToCompletionsRequest,
   translateReply: completionsToCompletionsReply,

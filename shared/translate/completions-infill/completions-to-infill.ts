@@ -7,22 +7,24 @@ import { completionsFormat } from '#shared/formats/completions/completions-forma
 import type { CompletionsRequest } from '#shared/formats/completions/parse-completions-request.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
-import { collectRuledFields } from '../field-rule.ts';
 import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 
-const fields = collectRuledFields(requestRules);
+/** The features that the path lacks, by the field that requests the feature. */
+const refused = new Map([
+  ['n', 'more than one answer'],
+  ['best_of', 'more than one answer'],
+  ['echo', 'the prompt in the answer, with a suffix'],
+  ['logprobs', 'log probabilities, with a suffix'],
+]);
 
 /** Translates text completions with a suffix for llama.cpp's `/infill`, because its `/completions` refuses a suffix. */
 export const completionsToInfill: Translation = {
   client: completionsFormat,
   upstream: infillUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   translateRequest: completionsToInfillRequest,
   translateReply: (body, answerContext) => {
@@ -41,7 +43,7 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
   const { prompt, suffix, max_tokens: maxTokens, stop, stream, ...request } = body as CompletionsRequest;
   if (typeof prompt !== 'string')
     throw createUnsupportedChatError('prompt', 'several prompts, or tokens, with a suffix');
-  for (const [field, feature] of fields.refused)
+  for (const [field, feature] of refused)
     if (exceedsDefault(field, body[field])) throw createUnsupportedChatError(field, feature);
   const further = Object.entries(request).filter(([field]) => !droppedFields.has(field));
   return {
@@ -57,7 +59,7 @@ function completionsToInfillRequest(body: JsonObject, { model }: ModelTraits): J
 }
 
 /** Fields that are not sent: fields unknown to llama.cpp, and refused fields. A refused field that is not refused has its default value. */
-const droppedFields: ReadonlySet<string> = new Set(['user', 'stream_options', ...fields.refused.keys()]);
+const droppedFields: ReadonlySet<string> = new Set(['user', 'stream_options', ...refused.keys()]);
 
 /** Whether a field requests more than the default, which is one answer, no echo and no log probabilities. */
 function exceedsDefault(field: string, value: Json | undefined): boolean {

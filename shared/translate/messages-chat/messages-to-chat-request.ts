@@ -5,16 +5,13 @@ import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
-import { requestRules } from './field-rules.ts';
+import { copyFurtherFields, refuseFeatures, messagesFields } from '../request-fields.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 
-const fields = collectRuledFields(requestRules);
-
 /**
- * Translates a `messages` client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a chat upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -25,7 +22,7 @@ export function messagesToChatRequest(body: JsonObject, traits: ModelTraits): Js
   const effort = readEffort(request, traits);
   const user = request.metadata?.user_id;
   return {
-    ...copyUnruledFields(request),
+    ...copyFurtherFields(request, messagesFields),
     model: traits.model,
     messages: messagesHistoryToChat(system, messages, traits),
     // Every engine reads this field. A token count request has no limit.
@@ -46,7 +43,7 @@ function refuseFields(request: MessagesRequest): void {
   // Engines generate at least one token.
   if (request.max_tokens === 0)
     throw createUnsupportedMessagesError('max_tokens', 'a limit of 0, which only warms a cache');
-  refuseRuledFields(request, fields, createUnsupportedMessagesError);
+  refuseFeatures(request, messagesFields.refused, createUnsupportedMessagesError);
 }
 
 /**
@@ -56,13 +53,6 @@ function refuseFields(request: MessagesRequest): void {
 function readEffort({ thinking, output_config: config }: MessagesRequest, traits: ModelTraits): string | undefined {
   const effort = thinkingToEffort(thinking, config?.effort);
   return effort ?? (traits.switchesThinking === true ? 'none' : (config?.effort ?? undefined));
-}
-
-/**
- * Copies the fields without a rule, which are sent unchanged. Engines have many fields of their own; they ignore or refuse unknown fields.
- */
-function copyUnruledFields(request: MessagesRequest): JsonObject {
-  return omitRuledFields(request, fields);
 }
 
 function copyField(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {

@@ -8,13 +8,10 @@ import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { readRecalledThinking, readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
 import { messagesToChatRequest } from './messages-to-chat-request.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 
 export const messagesToChat: Translation = {
   client: messagesFormat,
   upstream: chatUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   recallFields: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   translateRequest: messagesToChatRequest,

@@ -4,14 +4,11 @@ import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { messagesToMessagesReply } from './messages-to-messages-reply.ts';
 import { messagesToMessagesRequest } from './messages-to-messages-request.ts';
 import { MessagesToMessagesStream } from './messages-to-messages-stream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 
 /** Changes only the fields that identify the answer, and content that only one upstream can read. */
 export const messagesToMessages: Translation = {
   client: messagesFormat,
   upstream: messagesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: true,
   translateRequest: messagesToMessagesRequest,
   translateReply: messagesToMessagesReply,

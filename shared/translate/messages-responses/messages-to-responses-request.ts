@@ -4,20 +4,19 @@ import type { MessagesRequest } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { ModelTraits } from '../translation.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
+import { copyFurtherFields, refuseFeatures, messagesFields } from '../request-fields.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { findAccountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { computePseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
-import { requestRules } from './field-rules.ts';
 import { messagesHistoryToItems } from './messages-history-to-items.ts';
 import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 
-const fields = collectRuledFields(requestRules);
+const refused = new Map([['stop_sequences', 'stop sequences'], ...messagesFields.refused]);
 
 /**
- * Translates a `messages` client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a `messages` client's request for a Responses upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -29,7 +28,7 @@ export function messagesToResponsesRequest(body: JsonObject, traits: ModelTraits
   const reasoning = toReasoning(request);
   const user = request.metadata?.user_id;
   return {
-    ...copyUnruledFields(request),
+    ...copyFurtherFields(request, messagesFields),
     model: traits.model,
     ...(instructions !== '' && { instructions }),
     input: messagesHistoryToItems(messages, traits),
@@ -53,12 +52,7 @@ function refuseFields(request: MessagesRequest): void {
   const stored = findAccountField(request);
   if (stored !== undefined)
     throw createUnsupportedMessagesError(stored, 'conversations and prompts stored on the server');
-  refuseRuledFields(request, fields, createUnsupportedMessagesError);
-}
-
-/** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */
-function copyUnruledFields(request: MessagesRequest): JsonObject {
-  return omitRuledFields(request, fields);
+  refuseFeatures(request, refused, createUnsupportedMessagesError);
 }
 
 function copyField(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {

@@ -4,7 +4,6 @@ import { MessagesAnswerWriter } from '../messages/messages-answer-writer.ts';
 import type { Translation } from '../translation.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
 import { readRecalledThinking, readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
@@ -12,8 +11,6 @@ import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
 export const messagesToResponses: Translation = {
   client: messagesFormat,
   upstream: responsesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   recallFields: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   translateRequest: messagesToResponsesRequest,

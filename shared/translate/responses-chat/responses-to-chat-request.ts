@@ -1,15 +1,12 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
+import { copyFurtherFields, refuseFeatures, responsesFields } from '../request-fields.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { requestRules } from './field-rules.ts';
 import { responsesHistoryToChat } from './responses-history-to-chat.ts';
 import { responsesToolsToChat } from './responses-tools-to-chat.ts';
-
-const fields = collectRuledFields(requestRules);
 
 const sameNameFields = [
   'temperature',
@@ -22,16 +19,16 @@ const sameNameFields = [
 ] as const;
 
 /**
- * Translates a Responses client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a Responses client's request for a chat upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function responsesToChatRequest(body: JsonObject, traits: ModelTraits): JsonObject {
   const request = expandCompaction(body, traits.unseal) as ResponsesRequest;
-  refuseRuledFields(request, fields, createUnsupportedChatError);
+  refuseFeatures(request, responsesFields.refused, createUnsupportedChatError);
   const flatTools = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;
   return {
-    ...copyUnruledFields(request),
+    ...copyFurtherFields(request, responsesFields),
     model: traits.model,
     messages: responsesHistoryToChat(request, flatTools, traits),
     // Every engine reads this field.
@@ -55,13 +52,6 @@ function toLogprobFields({ include, top_logprobs: top }: ResponsesRequest): Json
   const count = typeof top === 'number' && top > 0 ? top : undefined;
   if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
   return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
-}
-
-/**
- * Copies the fields without a rule, which are sent unchanged. Engines have many fields of their own; they ignore or refuse unknown fields.
- */
-function copyUnruledFields(request: ResponsesRequest): JsonObject {
-  return omitRuledFields(request, fields);
 }
 
 function isPresent(value: unknown): boolean {

@@ -5,14 +5,11 @@ import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Translation } from '../translation.ts';
 import { ChatReader } from '../upstreams/chat/chat-reader.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { responsesToChatRequest } from './responses-to-chat-request.ts';
 
 export const responsesToChat: Translation = {
   client: responsesFormat,
   upstream: chatUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   recallFields: toRecalledRequest,
   translateRequest: responsesToChatRequest,

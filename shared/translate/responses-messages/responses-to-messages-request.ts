@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { collectRuledFields, omitRuledFields, refuseRuledFields } from '../field-rule.ts';
+import { copyFurtherFields, refuseFeatures, responsesFields } from '../request-fields.ts';
 import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { ModelTraits } from '../translation.ts';
@@ -8,12 +8,11 @@ import { createUnsupportedChatError } from '../unsupported.ts';
 import { simplifyContent } from '../upstreams/messages/translated-history.ts';
 import { createGenerationFields, jsonInstruction } from '../upstreams/messages/generation-fields.ts';
 import { type ThinkingRequest, readChatThinking } from '../vocabulary/thinking.ts';
-import { requestRules } from './field-rules.ts';
 import { addCacheMarks } from './add-cache-marks.ts';
 import { responsesHistoryToMessages } from './responses-history-to-messages.ts';
 import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 
-const fields = collectRuledFields(requestRules);
+const refused = new Map([['top_logprobs', 'log probabilities'], ...responsesFields.refused]);
 
 /**
  * Limit of output tokens for a client that sets no limit. In the Responses format, no limit means as many tokens as the model can generate.
@@ -23,7 +22,7 @@ const fields = collectRuledFields(requestRules);
 const defaultMaxTokens = 32_000;
 
 /**
- * Translates a Responses client's request for a `messages` upstream. `field-rules.ts` lists the effect on each field.
+ * Translates a Responses client's request for a `messages` upstream. `docs/translation.md` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonObject {
@@ -43,7 +42,7 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
     user: request['safety_identifier'] ?? request['user'],
   };
   return {
-    ...copyUnruledFields(request),
+    ...copyFurtherFields(request, responsesFields),
     model: traits.model,
     ...(history.system.length > 0 && { system: simplifyContent(history.system) }),
     messages: history.messages,
@@ -54,15 +53,10 @@ export function responsesToMessagesRequest(body: JsonObject, traits: ModelTraits
 }
 
 function refuseFields(request: ResponsesRequest): void {
-  refuseRuledFields(request, fields, createUnsupportedChatError);
+  refuseFeatures(request, refused, createUnsupportedChatError);
   if (request.include?.includes('message.output_text.logprobs') === true) {
     throw createUnsupportedChatError('include', 'log probabilities');
   }
-}
-
-/** Copies the fields without a rule, which are sent unchanged. The upstream refuses unknown fields. */
-function copyUnruledFields(request: ResponsesRequest): JsonObject {
-  return omitRuledFields(request, fields);
 }
 
 /**

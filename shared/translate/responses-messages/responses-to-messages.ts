@@ -4,14 +4,11 @@ import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Translation } from '../translation.ts';
 import { MessagesReader } from '../upstreams/messages/messages-reader.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { responsesToMessagesRequest } from './responses-to-messages-request.ts';
 
 export const responsesToMessages: Translation = {
   client: responsesFormat,
   upstream: messagesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: false,
   recallFields: toRecalledRequest,
   translateRequest: responsesToMessagesRequest,

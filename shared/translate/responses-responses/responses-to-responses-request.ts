@@ -3,16 +3,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, replaceHostedItemsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { collectRuledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { removeMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
-import { requestRules } from './field-rules.ts';
-
-const fields = collectRuledFields(requestRules);
 
 /**
  * Matches the ids of items that this router has written, including items of later turns of one answer. These ids are unknown to the
@@ -53,11 +49,14 @@ export function responsesToResponsesRequest(body: JsonObject, traits: ModelTrait
 }
 
 /** Refuses conversations and prompts that the upstream stores. They belong to all users of the router's account there. */
-function refuseFields(request: JsonObject, { takesPrompts }: ModelTraits): void {
-  for (const [field, feature] of fields.refused) {
-    if (field === 'prompt' && takesPrompts === true) continue;
-    if (requestsFeature(request[field])) throw createUnsupportedChatError(field, feature);
-  }
+function refuseFields({ conversation, prompt }: JsonObject, { takesPrompts }: ModelTraits): void {
+  if (requestsFeature(conversation))
+    throw createUnsupportedChatError('conversation', 'conversations stored on the server');
+  if (takesPrompts !== true && requestsFeature(prompt))
+    throw createUnsupportedChatError(
+      'prompt',
+      "a prompt of the provider's account, unless `PROVIDER_PROMPTS` allows that",
+    );
 }
 
 function toUpstreamItem(item: ResponsesItem, traits: ModelTraits, param: string): ResponsesItem[] {

@@ -4,7 +4,6 @@ import { requestsCompaction } from '../responses/compaction.ts';
 import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
-import { answerRules, requestRules } from './field-rules.ts';
 import { CompactionStream } from './compaction-stream.ts';
 import { responsesToResponsesReply } from './responses-to-responses-reply.ts';
 import { responsesToResponsesRequest } from './responses-to-responses-request.ts';
@@ -14,8 +13,6 @@ import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
 export const responsesToResponses: Translation = {
   client: responsesFormat,
   upstream: responsesUpstream,
-  requestRules,
-  answerRules,
   passesHeaders: true,
   recallFields: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: readRepeatedFields(body) }),
   translateRequest: responsesToResponsesRequest,

@@ -5,7 +5,6 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
-import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 import { encodeForm } from '../upstreams/encode-form.ts';
 
@@ -24,48 +23,11 @@ export const imageEditsUpstream = createSameFormatUpstream({
   encode: encodeForm,
 });
 
-const imagesRequestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
-  rule('prompt', passed),
-  rule('n', passed),
-  rule('size', passed),
-  rule('quality', passed),
-  rule('background', passed),
-  rule('output_format', passed),
-  rule('response_format', passed),
-  rule('stream', refused('pictures in parts')),
-  rule('user', passed),
-  rule('*', passed),
-];
-
-const imageEditsRequestRules: readonly FieldRule[] = [
-  rule('image', passed),
-  rule('image[]', passed),
-  rule('mask', passed),
-  rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
-  rule('prompt', passed),
-  rule('n', passed),
-  rule('stream true', refused('pictures in parts')),
-  rule('*', passed),
-];
-
-const answerRules: readonly FieldRule[] = [
-  rule('created', translated('created', "the router's clock if the upstream has none")),
-  rule('data[].b64_json', passed),
-  rule('data[].url', passed),
-  rule('usage', passed),
-  rule('*', passed),
-];
-
 export const imagesToImages = createSameFormatTranslation(imagesFormat, imagesUpstream, {
-  requestRules: imagesRequestRules,
-  answerRules,
   translateReply: toPicturesReply,
 });
 
 export const imageEditsToImageEdits = createSameFormatTranslation(imageEditsFormat, imageEditsUpstream, {
-  requestRules: imageEditsRequestRules,
-  answerRules,
   translateReply: toPicturesReply,
 });
 

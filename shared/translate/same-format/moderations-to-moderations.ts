@@ -4,7 +4,6 @@ import { moderationsFormat } from '#shared/formats/moderations/moderations-forma
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 
 /** OpenAI's moderations, as OpenAI and Mistral serve them. */
@@ -14,23 +13,7 @@ export const moderationsUpstream = createSameFormatUpstream({
   path: '/moderations',
 });
 
-const requestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name for the chosen model; `auto` if absent")),
-  rule('input', passed),
-  rule('*', passed),
-];
-
-const answerRules: readonly FieldRule[] = [
-  rule('id', translated('id', "the router's id")),
-  rule('model', translated('model', "the router's name for the model")),
-  rule('results[]', passed),
-  rule('usage', ignored('the moderations format has no usage; the usage ledger has the count')),
-  rule('*', passed),
-];
-
 export const moderationsToModerations = createSameFormatTranslation(moderationsFormat, moderationsUpstream, {
-  requestRules,
-  answerRules,
   translateReply: moderationsToModerationsReply,
 });
 

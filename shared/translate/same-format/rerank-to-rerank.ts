@@ -5,7 +5,6 @@ import type { RerankRequest } from '#shared/formats/rerank/parse-rerank-request.
 import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 
 /** Document ranking, as Cohere, Jina, vLLM, SGLang and llama.cpp serve it. */
@@ -15,26 +14,6 @@ export const rerankUpstream = createSameFormatUpstream({
   path: '/rerank',
 });
 
-const requestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name for the chosen model")),
-  rule('query', passed),
-  rule('documents[]', passed),
-  rule('top_n', translated('top_n', 'at most the number of documents; the router removes further results')),
-  rule('return_documents', translated('results[].document.text', 'added by the router; not sent')),
-  rule('*', passed),
-];
-
-const answerRules: readonly FieldRule[] = [
-  rule('id', translated('id', "the router's id")),
-  rule('model', translated('model', "the router's name for the model")),
-  rule('results[].index', translated('results[].index', 'results are in the order of their scores, the best first')),
-  rule('results[].relevance_score', passed),
-  rule('results[].document', translated('results[].document.text', 'as in the request, if `return_documents` is true')),
-  rule('usage.prompt_tokens', translated('usage.prompt_tokens', 'estimated if the upstream reports none')),
-  rule('usage.total_tokens', translated('usage.total_tokens', 'the same as `prompt_tokens`')),
-  rule('*', ignored('other fields differ from upstream to upstream')),
-];
-
 /** The fields of the request that the translation of the answer needs. */
 interface RecalledFields {
   count: number;
@@ -43,8 +22,6 @@ interface RecalledFields {
 }
 
 export const rerankToRerank = createSameFormatTranslation(rerankFormat, rerankUpstream, {
-  requestRules,
-  answerRules,
   recallFields: (body) => ({ ...toRecalledFields(body as RerankRequest) }),
   translateRequest: rerankToRerankRequest,
   translateReply: rerankToRerankReply,

@@ -32,7 +32,7 @@ export function createSameFormatUpstream({ client, operation, path, encode }: Sa
 export function createSameFormatTranslation(
   client: ClientFormat,
   upstream: HttpUpstreamFormat,
-  fields: Pick<Translation, 'requestRules' | 'answerRules' | 'translateReply'> & Partial<Translation>,
+  fields: Pick<Translation, 'translateReply'> & Partial<Translation>,
 ): Translation {
   return {
     client,

@@ -3,7 +3,6 @@ import { noUsage } from '#shared/core/usage.ts';
 import { speechFormat, countCharacters } from '#shared/formats/speech/speech-format.ts';
 import type { SpeechRequest } from '#shared/formats/speech/parse-speech-request.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 
 /** OpenAI's speech, as OpenAI and some engines serve it. */
@@ -13,23 +12,8 @@ export const speechUpstream = createSameFormatUpstream({
   path: '/audio/speech',
 });
 
-const requestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name for the chosen model")),
-  rule('input', passed),
-  rule('voice', passed),
-  rule('instructions', passed),
-  rule('response_format', passed),
-  rule('speed', passed),
-  rule('stream_format sse', refused('sound as events')),
-  rule('*', passed),
-];
-
-const answerRules: readonly FieldRule[] = [rule('*', passed)];
-
 /** Sends speech requests to upstreams of the same format. Relays the sound as it arrives. */
 export const speechToSpeech = createSameFormatTranslation(speechFormat, speechUpstream, {
-  requestRules,
-  answerRules,
   recallFields: (body) => ({ characters: countCharacters(body as SpeechRequest) }),
   bytes: { ending: computeEnding },
   translateReply: () => {

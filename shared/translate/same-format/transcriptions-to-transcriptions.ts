@@ -8,7 +8,6 @@ import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
 import { audioTranslationsFormat } from '#shared/formats/audio-translations/audio-translations-format.ts';
 import { transcriptionsFormat } from '#shared/formats/transcriptions/transcriptions-format.ts';
 import { encodeForm } from '../upstreams/encode-form.ts';
-import { passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 import { createSameFormatTranslation, createSameFormatUpstream } from './same-format.ts';
 
 /** OpenAI's transcriptions, as OpenAI and some engines serve them. */
@@ -27,29 +26,8 @@ export const audioTranslationsUpstream = createSameFormatUpstream({
   encode: encodeForm,
 });
 
-const requestRules: readonly FieldRule[] = [
-  rule('file', passed),
-  rule('model', translated('model', "the upstream's name for the chosen model")),
-  rule('language', passed),
-  rule('prompt', passed),
-  rule('response_format', passed),
-  rule('timestamp_granularities[]', passed),
-  rule('stream true', refused('a text in parts')),
-  rule('*', passed),
-];
-
-const answerRules: readonly FieldRule[] = [
-  rule('text', passed),
-  rule('usage', passed),
-  rule('duration', passed),
-  rule('segments[]', passed),
-  rule('*', passed),
-];
-
 /** The translation of both formats that turn speech into text. */
 const soundTranslation = {
-  requestRules,
-  answerRules,
   recallFields: (body: JsonObject) => ({ seconds: estimateSoundSeconds((body as TranscriptionRequest).file) }),
   // The transcription of silence is empty.
   bytes: { ending: (answerContext: AnswerContext) => computeEnding(answerContext, {}), mayBeEmpty: true },

@@ -3,7 +3,6 @@ import { basename, dirname } from 'node:path';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import { translations } from '#shared/translate/translations.ts';
 import { webhookEventTypes } from '#shared/accounts/webhooks/webhook-event.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
@@ -13,7 +12,6 @@ import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-registries.ts';
 import { renderAdminCommands } from './render-admin-commands.ts';
-import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderBeforeAfter, renderScaleRun, renderScaleRuns } from './render-scale.ts';
 import { settingTables } from './render-settings.ts';
@@ -25,7 +23,6 @@ export const tables: Record<string, () => string> = {
   errors: renderErrors,
   'request-path': renderRequestPath,
   'file-index': renderFileIndex,
-  ...fieldTables(),
   ...settingTables,
   'admin-commands': renderAdminCommands,
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
@@ -56,25 +53,6 @@ export function withTables(page: string): string {
     if (!render) throw new Error(`the documentation asks for an unknown table: ${name}`);
     return `\n${render().trimEnd()}\n\n`;
   });
-}
-
-/** A table of each client format's requests, by upstream, and one of each upstream format's answers, by client. */
-function fieldTables(): Record<string, () => string> {
-  const requests = Map.groupBy(translations, ({ client }) => client.name);
-  const answers = Map.groupBy(translations, ({ upstream }) => upstream.name);
-  return Object.fromEntries([
-    ...Array.from(requests, ([client, list]) => {
-      const columns = list.map(({ upstream, requestRules: rules = [] }) => ({
-        head: `${upstream.name} worker`,
-        rules,
-      }));
-      return [`fields:${client}-request`, () => renderFieldRules(columns)] as const;
-    }),
-    ...Array.from(answers, ([upstream, list]) => {
-      const columns = list.map(({ client, answerRules: rules = [] }) => ({ head: `${client.name} client`, rules }));
-      return [`fields:${upstream}-answer`, () => renderFieldRules(columns)] as const;
-    }),
-  ]);
 }
 
 /** Status, type and code of every error, as the client formats write it; those that write it alike share a column. */

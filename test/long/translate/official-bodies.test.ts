@@ -4,13 +4,13 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
-import type { FieldRule } from '#shared/translate/field-rule.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { Cases, placeOf, valueOf } from '../../helpers/official-types/cases.ts';
 import type { Change, Leaf, Place, Tree } from '../../helpers/official-types/cases.ts';
 import { readSchemas, type BodySchema, type BodyType } from '../../helpers/official-types/schemas.ts';
 import { lackedFields } from '../../helpers/official-types/lacked-fields.ts';
 import { namedEvents } from '../../shared/translate/assemble-message.ts';
+import { readAnswerRules, readRequestRules, type FieldRule } from '../../shared/translate/field-rules.ts';
 import { runStream } from '../../shared/translate/run-stream.ts';
 import { translationBetween } from '../../shared/translate/translation-between.ts';
 import { upstreamStreams } from '../../shared/translate/upstream-streams.ts';
@@ -39,9 +39,9 @@ const sentAsHeaders = new Set(['user_profile_id', 'workspace_id']);
 
 describe.each(clients)('bodies of the official types of %s requests', (client) => {
   it.each(clients)('reach a %s upstream whole, or are refused by name, or the docs say what is dropped', (upstream) => {
-    const { requestRules } = translationBetween(client, upstream);
+    const rules = readRequestRules(client, upstream);
     const fields = new Cases(schemaOf(requestTypes[client])).byField();
-    const { bodies, lost } = lossesOf(fields, (field) => translatorOf(client, upstream, field), requestRules);
+    const { bodies, lost } = lossesOf(fields, (field) => translatorOf(client, upstream, field), rules);
     expect(lost).toEqual([]);
     expect(bodies).toBeGreaterThan(100);
   });
@@ -49,8 +49,7 @@ describe.each(clients)('bodies of the official types of %s requests', (client) =
 
 describe.each(clients)('the rules for requests of a %s client', (client) => {
   it.each(clients)('to a %s upstream name every field of the official type', (upstream) => {
-    const { requestRules = [] } = translationBetween(client, upstream);
-    const named = new Set(requestRules.map(({ field }) => /^\w+/.exec(field)?.[0]));
+    const named = new Set(readRequestRules(client, upstream).map(({ field }) => /^\w+/.exec(field)?.[0]));
     const fields = new Cases(schemaOf(requestTypes[client])).fields().filter((field) => !sentAsHeaders.has(field));
     expect(fields.length).toBeGreaterThan(10);
     expect(fields.filter((field) => !named.has(field))).toEqual([]);
@@ -59,12 +58,12 @@ describe.each(clients)('the rules for requests of a %s client', (client) => {
 
 describe.each(clients)('bodies of the official types of %s answers', (upstream) => {
   it.each(clients)('reach a %s client whole, or the docs say what is dropped', (client) => {
-    const { answerRules } = translationBetween(client, upstream);
+    const rules = readAnswerRules(client, upstream);
     // A response repeats the settings of its request, which clients of other formats have not sent.
     const repeats = upstream === 'responses' && client !== upstream;
     const repeated = new Set(repeats ? new Cases(schemaOf('ResponsesRequest')).fields() : []);
     const fields = [...new Cases(schemaOf(answerTypes[upstream])).byField()].filter(([field]) => !repeated.has(field));
-    const { bodies, lost } = lossesOf(fields, (field) => replierOf(client, upstream, field), answerRules);
+    const { bodies, lost } = lossesOf(fields, (field) => replierOf(client, upstream, field), rules);
     expect(lost).toEqual([]);
     expect(bodies).toBeGreaterThan(30);
   });

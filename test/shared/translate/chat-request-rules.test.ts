@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { readRequestRules } from './field-rules.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
@@ -111,8 +112,8 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('chat'))("the rules for a chat client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], translateRequest: request } = translationBetween('chat', upstream);
-  testRules(requestRules, examples, (body, field, count) =>
+  const { translateRequest: request } = translationBetween('chat', upstream);
+  testRules(readRequestRules('chat', upstream), examples, (body, field, count) =>
     request(parseChatRequest(body), { model: targetFor(field, count), maxOutput: 4096 }),
   );
 });

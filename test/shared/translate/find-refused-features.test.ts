@@ -6,6 +6,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { createFeatureKey } from '#shared/formats/request-feature.ts';
 import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
 import { conversationTranslations, translations } from '#shared/translate/translations.ts';
+import { readRequestRules } from './field-rules.ts';
 
 /**
  * The rules that refuse a field, each with the feature that stands for the field. A rule has no feature if no choice of a worker would
@@ -94,7 +95,9 @@ describe.each(withFeatures.map((format) => [format.name, format] as const))('a %
     'has a feature for everything that its rules for a %s upstream refuse',
     (_, translation) => {
       const lacked = findRefusedFeatures([translation], { model: 'm' });
-      const refused = (translation.requestRules ?? []).filter(({ effect }) => effect.kind === 'refused');
+      const refused = readRequestRules(name, translation.upstream.name).filter(
+        ({ effect }) => effect.kind === 'refused',
+      );
       const known = refusedFields[name] ?? {};
       expect(refused.map(({ field }) => field).filter((field) => !Object.hasOwn(known, field))).toEqual([]);
       const named = refused.flatMap(({ field }) => known[field] ?? []);

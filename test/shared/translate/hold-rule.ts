@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
 import { refusalOf } from '../../helpers/formats/refusal-of.ts';
+import type { Effect, FieldRule } from './field-rules.ts';
 
 /** Two bodies that differ only in the field of a rule. */
 export interface Example {

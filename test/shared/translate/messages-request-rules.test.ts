@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { readRequestRules } from './field-rules.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
@@ -188,8 +189,8 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('messages'))("the rules for a messages client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], translateRequest: request } = translationBetween('messages', upstream);
-  testRules(requestRules, examples, (body, field, count) =>
+  const { translateRequest: request } = translationBetween('messages', upstream);
+  testRules(readRequestRules('messages', upstream), examples, (body, field, count) =>
     request(parseMessagesRequest(body), { model: targetFor(field, count), origin: 'here' }),
   );
 });

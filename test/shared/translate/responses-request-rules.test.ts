@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { createCompactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { readRequestRules } from './field-rules.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
@@ -180,9 +181,9 @@ const examples: Record<string, Example> = {
 };
 
 describe.each(upstreamsOf('responses'))("the rules for a Responses client's request to a %s upstream", (upstream) => {
-  const { requestRules = [], translateRequest: request } = translationBetween('responses', upstream);
+  const { translateRequest: request } = translationBetween('responses', upstream);
   const traits = { maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal };
-  testRules(requestRules, examples, (body, field, count) =>
+  testRules(readRequestRules('responses', upstream), examples, (body, field, count) =>
     request(body, { model: targetFor(field, count), ...traits }),
   );
 });
