@@ -114,7 +114,7 @@ export interface ClientRoute {
 export interface ClientFormat extends AnswerFormat {
   /** The API of the routes. Formats of one API share its base URL, key headers and list of models. */
   api: ClientApi;
-  routes: readonly ClientRoute[];
+  routes: readonly [ClientRoute, ...ClientRoute[]];
   /** Lower-case names of request headers that pass unchanged to an upstream of the same format; `*` at the end matches any rest. */
   passedHeaders: readonly string[];
   answerIdPrefix: string;

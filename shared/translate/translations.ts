@@ -1,27 +1,19 @@
-import {
-  audioTranslationsToAudioTranslations,
-  transcriptionsToTranscriptions,
-} from './same-format/transcriptions-to-transcriptions.ts';
-import { chatToChat } from './chat-chat/chat-to-chat.ts';
+import { chatToChat } from './same-format/chat-to-chat.ts';
 import { chatToConversation } from './chat-conversation/chat-to-conversation.ts';
 import { chatToMessages } from './chat-messages/chat-to-messages.ts';
 import { chatToResponses } from './chat-responses/chat-to-responses.ts';
-import { completionsToCompletions } from './completions-completions/completions-to-completions.ts';
+import { completionsToCompletions } from './same-format/completions-to-completions.ts';
 import { completionsToInfill } from './completions-infill/completions-to-infill.ts';
 import type { Conversation } from './conversation/conversation.ts';
-import { embeddingsToEmbeddings } from './same-format/embeddings-to-embeddings.ts';
-import { imageEditsToImageEdits, imagesToImages } from './same-format/images-to-images.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
-import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
+import { messagesToMessages } from './same-format/messages-to-messages.ts';
 import { messagesToResponses } from './messages-responses/messages-to-responses.ts';
-import { moderationsToModerations } from './same-format/moderations-to-moderations.ts';
-import { rerankToRerank } from './same-format/rerank-to-rerank.ts';
 import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
-import { responsesToResponses } from './responses-responses/responses-to-responses.ts';
-import { speechToSpeech } from './same-format/speech-to-speech.ts';
+import { responsesToResponses } from './same-format/responses-to-responses.ts';
+import { sameFormatTranslations } from './same-format/same-formats.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new translation needs an entry here. */
@@ -37,14 +29,7 @@ export const translations: readonly Translation[] = [
   responsesToResponses,
   completionsToCompletions,
   completionsToInfill,
-  embeddingsToEmbeddings,
-  rerankToRerank,
-  moderationsToModerations,
-  imagesToImages,
-  imageEditsToImageEdits,
-  speechToSpeech,
-  transcriptionsToTranscriptions,
-  audioTranslationsToAudioTranslations,
+  ...sameFormatTranslations,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

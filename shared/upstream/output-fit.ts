@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { readOutputBound } from '#shared/formats/context-overflow.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { completionsUpstream } from '#shared/translate/same-format/completions-to-completions.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { chatToChat } from '#shared/translate/same-format/chat-to-chat.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';

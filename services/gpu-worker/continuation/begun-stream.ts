@@ -4,7 +4,7 @@ import type { RelayedAnswer } from '#shared/formats/relayed-answer.ts';
 import type { Translation } from '#shared/translate/translation.ts';
 import type { ParsedRequest } from '#shared/upstream/read-request.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { completionsUpstream } from '#shared/translate/same-format/completions-to-completions.ts';
 import { chatText, completionText, type UpstreamText } from '#shared/upstream/continuation/upstream-text.ts';
 import { engineChatFormat, type Engine } from '../engines/engine.ts';
 import {

@@ -2,17 +2,9 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import {
-  audioTranslationsUpstream,
-  transcriptionsUpstream,
-} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
+import { sameFormatUpstreams } from '#shared/translate/same-format/same-formats.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
-import { embeddingsUpstream } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
-import { imageEditsUpstream, imagesUpstream } from '#shared/translate/same-format/images-to-images.ts';
-import { moderationsUpstream } from '#shared/translate/same-format/moderations-to-moderations.ts';
-import { rerankUpstream } from '#shared/translate/same-format/rerank-to-rerank.ts';
-import { speechUpstream } from '#shared/translate/same-format/speech-to-speech.ts';
+import { completionsUpstream } from '#shared/translate/same-format/completions-to-completions.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines with built-in support, and `openai` for any other engine of the chat format. */
@@ -29,14 +21,7 @@ export const engineChatFormat = chatUpstream;
 export const engineFormats: readonly HttpUpstreamFormat[] = [
   engineChatFormat,
   completionsUpstream,
-  embeddingsUpstream,
-  rerankUpstream,
-  moderationsUpstream,
-  imagesUpstream,
-  imageEditsUpstream,
-  speechUpstream,
-  transcriptionsUpstream,
-  audioTranslationsUpstream,
+  ...sameFormatUpstreams,
 ];
 
 export interface Discovery {

@@ -4,7 +4,7 @@ import type { EngineHttp } from '../engine-http.ts';
 import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
-import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
+import { infillUpstream } from '#shared/translate/completions-infill/completions-to-infill.ts';
 import type { Engine } from './engine.ts';
 import { describeLlama, llamaProps } from './llama-cpp-props.ts';
 import { discoverRouterModels, llamaModels, noAutoloadQuery } from './llama-cpp-router.ts';

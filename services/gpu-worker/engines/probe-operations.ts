@@ -5,8 +5,8 @@ import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import {
   audioTranslationsUpstream,
   transcriptionsUpstream,
-} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
-import { imageEditsUpstream } from '#shared/translate/same-format/images-to-images.ts';
+  imageEditsUpstream,
+} from '#shared/translate/same-format/same-formats.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 

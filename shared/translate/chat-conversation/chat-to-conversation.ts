@@ -1,6 +1,6 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import { chatToChat } from '../chat-chat/chat-to-chat.ts';
+import { chatToChat } from '../same-format/chat-to-chat.ts';
 import { type Conversation, conversationUpstream } from '../conversation/conversation.ts';
 import type { Translation } from '../translation.ts';
 import { readChatConversation } from './read-chat-conversation.ts';

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json, JsonObject } from '#shared/core/json.ts';
+import { type Json, type JsonObject, isJsonObject } from '#shared/core/json.ts';
 import { noUsage, readCount } from '#shared/core/usage.ts';
 import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
@@ -9,9 +9,23 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
-import { infillUpstream } from '../upstreams/infill/infill-upstream.ts';
+import { readChatEventError, readChatError } from '../upstreams/chat/upstream-error.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import type { HttpUpstreamFormat } from '../upstream-format.ts';
+
+/** llama.cpp's completion of code between a prefix and a suffix (its README, "POST /infill"). Its streams have no `[DONE]`. */
+export const infillUpstream: HttpUpstreamFormat = {
+  name: 'infill',
+  operation: 'complete',
+  path: '/infill',
+  headers: {},
+  estimateInput,
+  // Status 501 means that the model lacks the tokens that mark a prefix and a suffix.
+  readError: (status, body, headers) =>
+    status === 501 ? createUnsupportedChatError('suffix', 'a suffix') : readChatError(status, body, headers),
+  // Quotes within a text are escaped, so the pattern matches only the field itself.
+  classifyEvent: (data) => (/"stop"\s*:\s*true/.test(data) ? 'last' : 'answer'),
+};
 
 /** The features that the path lacks, by the field that requests the feature. */
 const refused = new Map([
@@ -131,4 +145,12 @@ class InfillStream implements StreamTranslation {
   #write(choice: JsonObject): string {
     return writeDataEvent(JSON.stringify({ ...createHead(this.#answerContext), choices: [choice] }));
   }
+}
+
+function estimateInput({ input_prefix: prefix, input_suffix: suffix, input_extra: files }: JsonObject): number {
+  const texts = (Array.isArray(files) ? files : []).map((file) => (isJsonObject(file) ? file['text'] : undefined));
+  return [prefix, suffix, ...texts].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 0),
+    0,
+  );
 }

@@ -30,7 +30,11 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
       { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
       { file: 'services/gpu-worker/engine-upstream.ts', job: 'translates, adapts, asks the engine', ...wired },
-      { file: 'shared/translate/chat-chat/chat-to-chat.ts', job: 'the translation in use, with its request', ...wired },
+      {
+        file: 'shared/translate/same-format/chat-to-chat.ts',
+        job: 'the translation in use, with its request',
+        ...wired,
+      },
       { file: 'shared/upstream/relay-answer.ts', job: 'sends it, relays what comes back' },
       { file: 'services/ingress/http/client-reply.ts', job: "relays bytes to the client's socket" },
     ],
@@ -105,7 +109,7 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/upstream/exchange.ts', job: 'one request and answer, with its timeouts' },
       { file: 'shared/upstream/stream-listener.ts', job: 'hands each event to the translation' },
       { file: 'shared/upstream/sse-reader.ts', job: 'splits bytes into events' },
-      { file: 'shared/translate/chat-chat/chat-to-chat-stream.ts', job: "writes the client's events" },
+      { file: 'shared/translate/same-format/chat-to-chat-stream.ts', job: "writes the client's events" },
     ],
   },
 ];

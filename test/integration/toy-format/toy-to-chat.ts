@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
-import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { chatToChat } from '#shared/translate/same-format/chat-to-chat.ts';
 import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { readChatEventError } from '#shared/translate/upstreams/chat/upstream-error.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import { chatToChat } from '#shared/translate/same-format/chat-to-chat.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
+import { completionsUpstream } from '#shared/translate/same-format/completions-to-completions.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { WholeListener, writeAnswer } from '#shared/upstream/whole-listener.ts';
 import { errorWith } from '../../helpers/error-with.ts';

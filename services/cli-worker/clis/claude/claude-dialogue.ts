@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
-import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { messagesToMessages } from '#shared/translate/same-format/messages-to-messages.ts';
 import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { assembleMessage } from '#shared/translate/upstreams/messages/assemble-message.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';

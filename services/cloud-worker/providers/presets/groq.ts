@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import {
-  audioTranslationsUpstream,
-  transcriptionsUpstream,
-} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
+import { audioTranslationsUpstream, transcriptionsUpstream } from '#shared/translate/same-format/same-formats.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';

@@ -3,14 +3,15 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import {
   audioTranslationsUpstream,
   transcriptionsUpstream,
-} from '#shared/translate/same-format/transcriptions-to-transcriptions.ts';
+  imageEditsUpstream,
+  imagesUpstream,
+  moderationsUpstream,
+  speechUpstream,
+  embeddingsUpstream,
+} from '#shared/translate/same-format/same-formats.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
-import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
-import { embeddingsUpstream } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
-import { imageEditsUpstream, imagesUpstream } from '#shared/translate/same-format/images-to-images.ts';
-import { moderationsUpstream } from '#shared/translate/same-format/moderations-to-moderations.ts';
-import { speechUpstream } from '#shared/translate/same-format/speech-to-speech.ts';
+import { completionsUpstream } from '#shared/translate/same-format/completions-to-completions.ts';
 import { onlyIf } from '../other-formats.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, createNameReader } from '../read-cards.ts';

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { embeddingsFormat } from '#shared/formats/embeddings/embeddings-format.ts';
-import { embeddingsToEmbeddings } from '#shared/translate/same-format/embeddings-to-embeddings.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
+import { translationBetween } from '../../translate/translation-between.ts';
 
+const translation = translationBetween('embeddings', 'embeddings');
 const usage = { ...noUsage, promptTokens: 9 };
 
 function divide(body: JsonObject) {
@@ -15,11 +16,8 @@ function divide(body: JsonObject) {
 function serve(part: Buffer): Buffer {
   const body = JSON.parse(part.toString()) as JsonObject & { input: string[] };
   const data = body.input.map((text, index) => ({ index, embedding: [Number(text)] }));
-  const recalled = embeddingsToEmbeddings.recallFields?.(body);
-  const { body: answer } = embeddingsToEmbeddings.translateReply(
-    { data },
-    { id: '', model: 'm', created: 1, recalled },
-  );
+  const recalled = translation.recallFields?.(body);
+  const { body: answer } = translation.translateReply({ data }, { id: '', model: 'm', created: 1, recalled });
   return Buffer.from(JSON.stringify(answer));
 }
 

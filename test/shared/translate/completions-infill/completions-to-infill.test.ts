@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { completionsToInfill } from '#shared/translate/completions-infill/completions-to-infill.ts';
-import { infillUpstream } from '#shared/translate/upstreams/infill/infill-upstream.ts';
+import { completionsToInfill, infillUpstream } from '#shared/translate/completions-infill/completions-to-infill.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const answerContext = { id: 'cmpl-1', model: 'm', created: 5, promptTokens: () => 7 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { readRelayedMessage } from '#shared/formats/messages/read-relayed-message.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
-import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { messagesToMessages } from '#shared/translate/same-format/messages-to-messages.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
 import { assembleMessage, namedEvents } from '../assemble-message.ts';
 import { recordedStream, runRecorded } from '../run-stream.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
-import { completionsToCompletions } from '#shared/translate/completions-completions/completions-to-completions.ts';
+import { chatToChat } from '#shared/translate/same-format/chat-to-chat.ts';
+import { completionsToCompletions } from '#shared/translate/same-format/completions-to-completions.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import type { Translation } from '#shared/translate/translation.ts';

@@ -15,7 +15,7 @@ import {
 } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { createResponsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
+import { responsesToResponsesRequest } from '#shared/translate/same-format/responses-to-responses.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { bodyOf } from '../../hosted/hosted-turns.ts';
 
