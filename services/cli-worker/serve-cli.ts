@@ -1,8 +1,7 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
-import { findClientFormats } from '#shared/translate/translation.ts';
+import { findRefusedFeatures, findClientFormats } from '#shared/translate/translation.ts';
 import type { AnswerTimeouts } from './answer/run-conversation.ts';
 import type { Cli } from './clis/cli.ts';
 import { createHandleJob } from './handle-job.ts';

@@ -1,7 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
-import { findClientFormats, type Translation } from '#shared/translate/translation.ts';
+import { findRefusedFeatures, findClientFormats, type Translation } from '#shared/translate/translation.ts';
 import type { UpstreamRoute } from '#shared/upstream/request-writer.ts';
 import { engineFormats, type Engine } from './engines/engine.ts';
 

@@ -1,6 +1,7 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { createHash } from 'node:crypto';
 
 /** The top-level fields of requests in one client format. */
 export interface RequestFields {
@@ -79,4 +80,23 @@ export function copyFurtherFields(request: JsonObject, { known }: RequestFields)
   const rest: JsonObject = { ...request };
   for (const field of Object.keys(rest)) if (known.has(field)) delete rest[field];
   return rest;
+}
+
+/** Returns a hash that identifies a user to the upstream without a name. */
+export function computePseudonym(user: string): string {
+  return createHash('sha256').update(user).digest('hex');
+}
+
+/**
+ * Fields of a Responses request that name or store content in the operator's account with the provider (OpenAI API reference, "Create a
+ * model response"). All users of the account share that content, so clients of other formats must not send these fields unchecked.
+ */
+const accountFields = ['previous_response_id', 'conversation', 'prompt', 'background'] as const;
+
+/** Returns the first of these fields in a request of another format; undefined if the request sets none. */
+export function findAccountField(request: JsonObject): string | undefined {
+  return accountFields.find((field) => {
+    const value = request[field];
+    return value !== undefined && value !== null && value !== false;
+  });
 }

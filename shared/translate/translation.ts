@@ -3,6 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { UpstreamFormat } from './upstream-format.ts';
+import { createFeatureKey } from '#shared/formats/request-feature.ts';
 
 /** The context of an answer: the fields that the router sets, and the functions that a translation needs. */
 export interface AnswerContext {
@@ -159,4 +160,35 @@ export function findClientFormats<Request>(
   upstream: UpstreamFormat,
 ): string[] {
   return translations.filter((each) => each.upstream === upstream).map(({ client }) => client.name);
+}
+
+/**
+ * Returns the client-format features that an upstream lacks. The upstream lacks a feature if the translation refuses the feature's example
+ * request. So the code that refusesExample requests also decides what the worker announces.
+ * @param translations the translations to the upstream's format, one for each client format
+ * @returns keys of the features, see `createFeatureKey`
+ */
+export function findRefusedFeatures<Request>(
+  translations: readonly Translation<Request>[],
+  traits: ModelTraits,
+): string[] {
+  return translations.flatMap((translation) => {
+    const { name: format, features } = translation.client;
+    const lacked = (features?.features ?? []).filter(({ example }) => refusesExample(translation, example, traits));
+    return lacked.map(({ name }) => createFeatureKey(name, format));
+  });
+}
+
+function refusesExample<Request>(
+  { translateRequest: request }: Translation<Request>,
+  example: JsonObject,
+  traits: ModelTraits,
+): boolean {
+  try {
+    request({ model: traits.model, ...example }, traits);
+    return false;
+  } catch (error) {
+    if (error instanceof RouterError && error.code === 'unsupported_parameter') return true;
+    throw error;
+  }
 }

@@ -9,7 +9,7 @@ import type {
   ResponsesPart,
 } from '#shared/formats/responses/request.ts';
 import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
-import { computeEffort } from '#shared/translate/conversation/compute-effort.ts';
+import { computeEffort } from '#shared/translate/conversation/conversation.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import type { AnswerLimits } from '../answer/answer-limit.ts';
 

@@ -1,6 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
-import { findClientFormats, type Translation } from '#shared/translate/translation.ts';
+import { findRefusedFeatures, findClientFormats, type Translation } from '#shared/translate/translation.ts';
 import type { UpstreamRoute } from '#shared/upstream/request-writer.ts';
 import type { Provider } from './provider.ts';
 import { listServedFormats, type ProviderFormats, type ServedFormat } from './served-format.ts';

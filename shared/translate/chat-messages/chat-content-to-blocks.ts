@@ -2,7 +2,7 @@ import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatContent, ChatPart } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { createCacheMark } from '../vocabulary/cache-mark.ts';
+import { createCacheMark } from '../upstreams/messages/translated-history.ts';
 import { toDocumentBlock, toImageSource } from '../upstreams/messages/media-blocks.ts';
 
 /**

@@ -4,7 +4,7 @@ import { writeChatUsageDetails, fillUsage, writeChatUsage } from '#shared/format
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { joinWrittenText } from '../upstreams/chat/reasoning.ts';
-import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
+import { readResponseFinishReason } from '../upstreams/responses/responses-upstream.ts';
 import { toPieces, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';

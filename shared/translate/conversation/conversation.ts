@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type { UpstreamFormat } from '../upstream-format.ts';
 import type { ArrangedTurns } from './arrange-turns.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { readChatThinking } from '../vocabulary/thinking.ts';
 
 /** A block of a turn, in the `messages` format. Assistant turns have only text. */
 export type TurnBlock = TextBlock | ImageBlock;
@@ -41,3 +43,9 @@ export function writeTranscript({ history, question }: Conversation): string {
 
 /** The upstream format of command-line agents. Requests are conversations, and answers are written as chat completions. */
 export const conversationUpstream: UpstreamFormat = { name: 'conversation' };
+
+/** Returns the thinking effort that a command-line agent gets for a chat request; undefined if the request has no thinking settings. */
+export function computeEffort(request: JsonObject): string | undefined {
+  const thinking = readChatThinking(request);
+  return thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high'));
+}

@@ -1,4 +1,4 @@
-import { simplifyParts } from '../upstreams/chat/simplify-parts.ts';
+import { simplifyParts } from '../upstreams/chat/chat-upstream.ts';
 import type { ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 import { isBillingHeader } from '#shared/formats/messages/read-system-texts.ts';
 import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
@@ -16,7 +16,7 @@ import { blockToParts } from './block-to-parts.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import { readReturnedSignature } from '../vocabulary/returned-signature.ts';
+import { readReturnedSignature } from '../vocabulary/reasoning-signature.ts';
 import { readTextSignature } from '../vocabulary/shown-thinking.ts';
 import { writeToolArguments } from '../vocabulary/tool-call.ts';
 

@@ -15,7 +15,7 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { createEditReport } from '../context/edit-context.ts';
-import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
+import { writeReturnedSignature } from '../vocabulary/reasoning-signature.ts';
 import { writeTextSignature, type ShownThinking, readRecalledThinking } from '../vocabulary/shown-thinking.ts';
 import { readStopSequence, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';

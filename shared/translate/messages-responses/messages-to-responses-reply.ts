@@ -5,7 +5,7 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { createEditReport } from '../context/edit-context.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
-import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
+import { readResponseFinishReason } from '../upstreams/responses/responses-upstream.ts';
 import { toPieces, readThinkingText, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';

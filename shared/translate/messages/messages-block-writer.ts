@@ -3,7 +3,7 @@ import { createTextBlock, createToolUseBlock } from '#shared/formats/messages/me
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import type { ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
+import { writeReturnedSignature } from '../vocabulary/reasoning-signature.ts';
 import { writeTextSignature } from '../vocabulary/shown-thinking.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { toMessagesToolId } from '../vocabulary/tool-call.ts';

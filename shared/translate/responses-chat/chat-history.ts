@@ -1,5 +1,5 @@
 import { addReturnedReasoning, type ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
-import { simplifyParts } from '../upstreams/chat/simplify-parts.ts';
+import { simplifyParts } from '../upstreams/chat/chat-upstream.ts';
 import type { ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 
 interface AssistantTurn {

@@ -15,9 +15,8 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { describeFoundTools, type FlatTools } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
-import { labelOutput } from '../responses/label-output.ts';
-import { isHostedCall } from '../responses/refuse-server-tools.ts';
-import { readReasoning } from '../responses/sealed-reasoning.ts';
+import { labelOutput, isHostedCall } from '../responses/refuse-server-tools.ts';
+import { readReasoning } from '../responses/sealed-thinking.ts';
 import type { ModelTraits } from '../translation.ts';
 import { readReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';

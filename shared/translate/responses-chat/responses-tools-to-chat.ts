@@ -2,8 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { flattenToolChoice } from '../responses/flatten-tool-choice.ts';
-import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
+import { flattenToolChoice, type FlatTool, type FlatTools } from '../responses/flatten-tools.ts';
 import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 
 /**

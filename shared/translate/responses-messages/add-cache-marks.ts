@@ -1,8 +1,7 @@
 import { isJsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { createCacheMark } from '../vocabulary/cache-mark.ts';
-import type { TranslatedHistory } from '../upstreams/messages/translated-history.ts';
+import { createCacheMark, type TranslatedHistory } from '../upstreams/messages/translated-history.ts';
 
 /** Maximum number of cache marks in one request to a `messages` upstream. */
 const maxMarks = 4;

@@ -3,7 +3,7 @@ import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { toDocumentBlock, toImageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
-import { createCacheMark } from '../vocabulary/cache-mark.ts';
+import { createCacheMark } from '../upstreams/messages/translated-history.ts';
 
 /**
  * Translates the content of a message, or the output of a tool, to blocks. Omits empty texts, because the `messages` format refuses empty

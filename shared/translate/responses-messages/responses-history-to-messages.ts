@@ -13,8 +13,7 @@ import type {
 } from '#shared/formats/responses/request.ts';
 import { describeFoundTools, type FlatTools } from '../responses/flatten-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
-import { labelOutput } from '../responses/label-output.ts';
-import { isHostedCall } from '../responses/refuse-server-tools.ts';
+import { labelOutput, isHostedCall } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { toMessagesToolId, parseToolInput } from '../vocabulary/tool-call.ts';

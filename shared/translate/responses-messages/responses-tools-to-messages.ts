@@ -1,12 +1,10 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { type JsonObject, isJsonObject, type Json } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { flattenToolChoice } from '../responses/flatten-tool-choice.ts';
-import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
+import { flattenToolChoice, type FlatTool, type FlatTools, type ServerTool } from '../responses/flatten-tools.ts';
 import { refuseServerTools } from '../responses/refuse-server-tools.ts';
 import type { ModelTraits } from '../translation.ts';
 import { toMessagesToolChoice } from '../vocabulary/tool-choice.ts';
-import { isWebSearch, toWebSearchTool } from './web-search-tool.ts';
 
 /**
  * Translates the tools and the tool choice of a request to the `messages` format. Omits the choice if there are no tools, because the
@@ -41,4 +39,28 @@ function translateTool({ name, description, parameters, strict }: FlatTool): Mes
     input_schema: parameters,
     ...(strict === true && { strict }),
   };
+}
+
+/** Whether a tool of a Responses request searches the web itself, and not just the cache of its vendor. */
+function isWebSearch({ tool }: ServerTool): boolean {
+  return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
+}
+
+/**
+ * Translates the web search tool of a Responses request to the web search tool of `messages` upstreams (Anthropic API guide, "Web search
+ * tool").
+ */
+function toWebSearchTool({ tool }: ServerTool): MessagesTool {
+  const { filters, user_location: location } = tool;
+  const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...(Array.isArray(domains) && domains.length > 0 && { allowed_domains: domains }),
+    ...(isJsonObject(location) && { user_location: omitNulls({ type: 'approximate', ...location }) }),
+  };
+}
+
+function omitNulls(fields: Record<string, Json | undefined>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -5,9 +5,11 @@ import type {
   ResponsesNamespace,
   ResponsesRequest,
 } from '#shared/formats/responses/request.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import { createDistinctToolName, createFlatToolName } from './flat-tool-name.ts';
+import { type JsonObject, isJsonObject } from '#shared/core/json.ts';
 import { inputArgument } from './input-unwrapper.ts';
+import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
+import { createUnsupportedChatError } from '../unsupported.ts';
+import { createHash } from 'node:crypto';
 
 /** A client's tool, with the type and names that calls refer to. */
 export interface CalledTool extends JsonObject {
@@ -143,4 +145,62 @@ export function flattenCustomTool({ description, format }: ResponsesCustomTool, 
 export function describeFoundTools(found: readonly ResponsesTool[]): string {
   const names = flattenTools({ model: '', tools: [...found] }).tools.map(({ name }) => name);
   return names.length === 0 ? 'No tools found.' : `Tools that can be called now: ${names.join(', ')}`;
+}
+
+/**
+ * Translates the tool choice of a request to the chat format, with the flat names of the tools. A custom tool becomes a function.
+ * @throws RouterError `unsupported_parameter` for a choice of tools that run on the server
+ */
+export function flattenToolChoice(
+  choice: ResponsesRequest['tool_choice'],
+  { findFlatName }: Pick<FlatTools, 'findFlatName'>,
+): ChatToolChoice {
+  if (choice === undefined || choice === null) return 'auto';
+  if (typeof choice === 'string') return choice as ChatToolChoice;
+  if (choice.type !== 'allowed_tools') return toFlatFunction(choice, 'tool_choice', findFlatName);
+  const { mode, tools } = choice;
+  const allowedTools = (Array.isArray(tools) ? tools : []).filter(isJsonObject);
+  return {
+    type: 'allowed_tools',
+    allowed_tools: {
+      mode: mode === 'required' ? 'required' : 'auto',
+      tools: allowedTools.map((tool, index) => toFlatFunction(tool, `tool_choice.tools[${index}]`, findFlatName)),
+    },
+  };
+}
+
+function toFlatFunction(
+  tool: JsonObject,
+  param: string,
+  findFlatName: FlatTools['findFlatName'],
+): JsonObject & { type: 'function' } {
+  const { type, name, namespace } = tool;
+  if ((type !== 'function' && type !== 'custom') || typeof name !== 'string') {
+    throw createUnsupportedChatError(`${param}.type`, `a choice of type ${JSON.stringify(type)}`);
+  }
+  const flatName = findFlatName(name, typeof namespace === 'string' ? namespace : undefined);
+  return { type: 'function', function: { name: flatName } };
+}
+
+/** Maximum characters of a tool's name at every upstream. */
+const maxNameLength = 64;
+
+/**
+ * Creates a name for a tool and its namespace, in the characters and the length that every upstream accepts. The same tool has the same
+ * name in every request, so that prompt caches stay valid. Different tools have different names.
+ */
+function createFlatToolName(name: string, namespace: string | undefined): string {
+  const fullName = namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
+  const plainName = fullName.replaceAll(/[^\w-]/g, '_');
+  if (plainName === fullName && plainName.length <= maxNameLength && plainName !== '') return plainName;
+  return createDistinctToolName(plainName, name, namespace);
+}
+
+/** Creates a name with a hash of the whole name, for a tool whose flat name is taken or loses characters. */
+export function createDistinctToolName(plainName: string, name: string, namespace: string | undefined): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([namespace ?? '', name]))
+    .digest('hex')
+    .slice(0, 8);
+  return `${plainName.slice(0, maxNameLength - 9)}_${hash}`;
 }

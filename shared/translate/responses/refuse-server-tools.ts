@@ -1,5 +1,6 @@
 import { createUnsupportedChatError } from '../unsupported.ts';
 import type { FlatTools, ServerTool } from './flatten-tools.ts';
+import type { ResponsesToolOutput } from '#shared/formats/responses/request.ts';
 
 /**
  * Refuses the tools of a request that would run on the server. There are two exceptions: a web search without access to the web, which
@@ -37,4 +38,9 @@ const hostedCalls: ReadonlySet<string> = new Set([
  */
 export function isHostedCall(type: string): boolean {
   return hostedCalls.has(type);
+}
+
+/** Returns the text that stands before an output that no call asked for, in a message of the user. */
+export function labelOutput({ namespace, name }: ResponsesToolOutput): string {
+  return `Output of ${[namespace, name].filter((part) => typeof part === 'string').join('.')}:`;
 }

@@ -3,10 +3,9 @@ import type { ResponseEvents } from '#shared/formats/responses/response-events.t
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import type { RecalledRequest } from './recalled-request.ts';
 import { CallItem } from './items/call-item.ts';
-import type { OpenItem, ItemEvents } from './items/open-item.ts';
+import { type OpenItem, type ItemEvents, WholeItem } from './items/open-item.ts';
 import { MessageItem } from './items/message-item.ts';
 import { ReasoningItem } from './items/reasoning-item.ts';
-import { WholeItem } from './items/whole-item.ts';
 
 /** The kinds of blocks besides tool calls. An `item` arrives whole. */
 export type ResponsesBlockKind = 'text' | 'refusal' | 'reasoning' | 'item';

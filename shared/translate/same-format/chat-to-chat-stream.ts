@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { readDelta } from '../upstreams/chat/read-delta.ts';
+import { readDelta } from '../upstreams/chat/chat-upstream.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { unifyReasoning, joinWrittenText } from '../upstreams/chat/reasoning.ts';
 import {

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, isJsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 import { writeHostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isOwnCitation } from '#shared/formats/messages/hosted/result-citations.ts';
-import { removeMark, addMark, addMarkInText } from './signature-marks.ts';
+import { removeBlockMark, addBlockMark, addBlockMarkInText } from '../vocabulary/origin-mark.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { readMessagesEventError } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
@@ -39,7 +39,8 @@ function messagesToMessagesRequest(body: JsonObject, traits: ModelTraits): JsonO
 
 function hasForeignBlocks({ content }: MessagesMessage, { origin }: ModelTraits): boolean {
   return (
-    typeof content !== 'string' && content.some((block) => removeMark(block, origin) !== block || hasOwnContent(block))
+    typeof content !== 'string' &&
+    content.some((block) => removeBlockMark(block, origin) !== block || hasOwnContent(block))
   );
 }
 
@@ -55,7 +56,7 @@ function findOwnCitations(block: MessagesBlock): Json[] {
 /** Removes foreign content from a message, and the whole message if nothing remains. */
 function removeForeignBlocks(message: MessagesMessage, { origin }: ModelTraits): MessagesMessage[] {
   const content = (message.content as MessagesBlock[]).flatMap((block) => {
-    const kept = removeMark(block, origin);
+    const kept = removeBlockMark(block, origin);
     return kept ? [replaceOwnContent(kept)] : [];
   });
   return content.length === 0 ? [] : [{ ...message, content }];
@@ -87,7 +88,9 @@ function messagesToMessagesReply(body: JsonObject, answerContext: AnswerContext)
     body: {
       ...body,
       content:
-        answerContext.origin === undefined ? content : content.map((block) => addMark(block, answerContext.origin)),
+        answerContext.origin === undefined
+          ? content
+          : content.map((block) => addBlockMark(block, answerContext.origin)),
       id: answerContext.id,
       model: answerContext.model,
     },
@@ -159,7 +162,7 @@ class MessagesToMessagesStream implements StreamTranslation {
 
   /** Writes an event with a block or delta that may be signed. If a signature comes in pieces, the mark precedes its first piece. */
   #writeMarked(type: string, part: Json | undefined, data: string): string {
-    const marked = this.#isMarked ? data : addMarkInText(data, part, this.#answerContext.origin);
+    const marked = this.#isMarked ? data : addBlockMarkInText(data, part, this.#answerContext.origin);
     this.#isMarked ||= marked !== data;
     return writeEvent(type, marked);
   }

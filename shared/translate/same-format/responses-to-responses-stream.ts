@@ -5,9 +5,13 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
-import { markEncrypted } from '../upstreams/responses/encrypted-mark.ts';
-import { endsStream, readEventType } from '../upstreams/responses/event-type.ts';
+import {
+  isToolCall,
+  readResponseFinishReason,
+  endsStream,
+  readEventType,
+} from '../upstreams/responses/responses-upstream.ts';
+import { markEncrypted } from '../vocabulary/origin-mark.ts';
 import { readFailure, readResponseError } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';

@@ -3,7 +3,12 @@ import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { requestsCompaction, expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation, ModelTraits, Ending, AnswerContext } from '../translation.ts';
-import { responsesUpstream, encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
+import {
+  responsesUpstream,
+  encryptedThinking,
+  isToolCall,
+  readResponseFinishReason,
+} from '../upstreams/responses/responses-upstream.ts';
 import { CompactionStream, readSummary } from './compaction-stream.ts';
 import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
@@ -11,13 +16,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, replaceHostedItemsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { readReasoning } from '../responses/sealed-reasoning.ts';
+import { readReasoning } from '../responses/sealed-thinking.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import { removeMarks, addMarks } from '../upstreams/responses/encrypted-mark.ts';
+import { removeItemMarks, addItemMarks } from '../vocabulary/origin-mark.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
-import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
 import { readFailure } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { addRequiredFields, createRouterFields } from './response-fields.ts';
@@ -102,7 +106,7 @@ function toUpstreamItem(item: ResponsesItem, traits: ModelTraits, param: string)
  * with such content, and drops any other item with such content.
  */
 function toUpstreamOther(item: ResponsesItem, { origin }: ModelTraits, param: string): ResponsesItem[] {
-  const readableItem = removeMarks(item, origin);
+  const readableItem = removeItemMarks(item, origin);
   if (readableItem) return [removeOwnId(readableItem)];
   if (item.type !== 'compaction') return [];
   const message = `${param} is a summary that another upstream has encrypted: the model that serves this request cannot read it.`;
@@ -115,7 +119,7 @@ function toUpstreamOther(item: ResponsesItem, { origin }: ModelTraits, param: st
  * encrypted content and without text is dropped.
  */
 function toUpstreamReasoning(reasoning: ResponsesReasoning, { unseal, origin }: ModelTraits): ResponsesItem[] {
-  const item = removeMarks(reasoning, origin) ?? removeEncrypted(reasoning);
+  const item = removeItemMarks(reasoning, origin) ?? removeEncrypted(reasoning);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
   if (!isSealed) {
@@ -161,7 +165,7 @@ function responsesToResponsesReply(
   const summary = answerContext.recalled?.['compacts'] === true ? readSummary(output) : undefined;
   if (summary === undefined)
     return {
-      body: addMarks({ ...response, ...createRouterFields(response, answerContext) }, answerContext.origin),
+      body: addItemMarks({ ...response, ...createRouterFields(response, answerContext) }, answerContext.origin),
       ending,
     };
   const answer = new ResponsesAnswerWriter(answerContext);

@@ -4,7 +4,7 @@ import { selectEngine } from '#services/gpu-worker/engines/select-engine.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { createFeatureKey } from '#shared/formats/request-feature.ts';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findRefusedFeatures } from '#shared/translate/translation.ts';
 import { conversationTranslations, translations } from '#shared/translate/translations.ts';
 import { readRequestRules } from './field-rules.ts';
 

@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { createCompactionItem } from '#shared/translate/responses/compaction.ts';
-import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-thinking.ts';
 import { readRequestRules } from './field-rules.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';

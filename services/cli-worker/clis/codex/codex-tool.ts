@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flatten-tools.ts';
 
 export interface CodexTool {
   name: string;

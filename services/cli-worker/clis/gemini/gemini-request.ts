@@ -5,7 +5,7 @@ import type {
   ResponsesItem,
   ResponsesPart,
 } from '#shared/formats/responses/request.ts';
-import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flatten-tools.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { parseToolInput } from '#shared/translate/vocabulary/tool-call.ts';
 import type { AnswerLimits } from '../../answer/answer-limit.ts';

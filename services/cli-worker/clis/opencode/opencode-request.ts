@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { ResponsesFunctionCall, ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
-import { createDistinctToolName } from '#shared/translate/responses/flat-tool-name.ts';
+import { createDistinctToolName } from '#shared/translate/responses/flatten-tools.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import {
   isSystemMessage,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { writeReasoning } from '../sealed-reasoning.ts';
+import { writeReasoning } from '../sealed-thinking.ts';
 import type { ItemEvents, OpenItem } from './open-item.ts';
 
 export interface ReasoningOptions {

@@ -7,7 +7,7 @@ import type { Ending, AnswerContext, StreamTranslation } from '../../translation
 import { readStopSequence } from '../../vocabulary/stop-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
 import { readFinishReason } from './finish-reason.ts';
-import { readDelta } from './read-delta.ts';
+import { readDelta } from './chat-upstream.ts';
 import { readReasoningText, reasoningSignatureField, unifyReasoning } from './reasoning.ts';
 import { ReasoningCollector } from './returned-reasoning.ts';
 import { ToolCallAssembler, computeCallIdPrefix } from './tool-call-assembler.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { TextBlock } from '#shared/formats/messages/request.ts';
 import type { ModelTraits } from '../../translation.ts';
-import { computePseudonym } from '../../vocabulary/pseudonym.ts';
+import { computePseudonym } from '../../request-fields.ts';
 import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
 import { fitThinking } from './fit-thinking.ts';
 

@@ -1,5 +1,6 @@
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
 import { createUnsupportedChatError } from '../../unsupported.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 
 /** The history of another format's request, as the fields of a `messages` request. */
 export interface TranslatedHistory {
@@ -21,4 +22,12 @@ export function simplifyContent<Block extends MessagesBlock>(blocks: Block[]): s
 export function assertTextBlock(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw createUnsupportedChatError(param, 'anything but text in a system message');
+}
+
+/**
+ * Creates a cache mark of the `messages` format. Any lifetime that the client sets becomes one hour. Without one, the upstream keeps marked
+ * content for five minutes after each use.
+ */
+export function createCacheMark(ttl: unknown): JsonObject {
+  return { type: 'ephemeral', ...(typeof ttl === 'string' && { ttl: '1h' }) };
 }

@@ -7,7 +7,7 @@ import type { AnswerWriter } from '../../answer-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../../translation.ts';
 import { adjustFinishReason } from '../../vocabulary/stop-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
-import { readResponseFinishReason } from './response-finish-reason.ts';
+import { readResponseFinishReason } from './responses-upstream.ts';
 import {
   readArguments,
   readCallId,

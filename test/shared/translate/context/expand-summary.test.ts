@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
-import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
+import { readMessagesConversation } from '#shared/translate/conversation/messages-to-conversation.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 

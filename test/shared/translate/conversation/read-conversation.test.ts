@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
-import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
-import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
+import { readChatConversation } from '#shared/translate/conversation/chat-to-conversation.ts';
+import { readMessagesConversation } from '#shared/translate/conversation/messages-to-conversation.ts';
+import { readResponsesConversation } from '#shared/translate/conversation/responses-to-conversation.ts';
 import { writeTranscript } from '#shared/translate/conversation/conversation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages.ts';
 
 const said = (role: string, text: string, mark?: JsonObject): JsonObject => {
   return { role, content: [{ type: 'input_text', text, ...(mark && { prompt_cache_breakpoint: mark }) }] };

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
-import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
-import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
+import {
+  responsesToMessagesRequest,
+  responsesToMessages,
+} from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';

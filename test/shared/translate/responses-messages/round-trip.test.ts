@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
-import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleMessage } from '../assemble-message.ts';

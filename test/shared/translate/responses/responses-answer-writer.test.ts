@@ -6,7 +6,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
-import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { readReasoning } from '#shared/translate/responses/sealed-thinking.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { assembleResponse, responseEvents } from './assemble-response.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSealer } from '#shared/core/seal.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-thinking.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { claudeDialogue } from '#services/cli-worker/clis/claude/claude-dialogue.ts';
 import { readRequests } from '../../../../helpers/clis/read-requests.ts';

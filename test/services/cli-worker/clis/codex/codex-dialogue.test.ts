@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findRefusedFeatures } from '#shared/translate/translation.ts';
 import { codexDialogue } from '#services/cli-worker/clis/codex/codex.ts';
 import { said } from '../../../../helpers/formats/said.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';

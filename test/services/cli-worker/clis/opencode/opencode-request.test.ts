@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findRefusedFeatures } from '#shared/translate/translation.ts';
 import { createItemsDialogue } from '#services/cli-worker/clis/items-dialogue.ts';
 import { readOpencodeRequest } from '#services/cli-worker/clis/opencode/opencode-request.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';

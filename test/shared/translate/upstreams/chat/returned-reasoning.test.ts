@@ -5,7 +5,7 @@ import {
   ReasoningCollector,
   addReturnedReasoning,
 } from '#shared/translate/upstreams/chat/returned-reasoning.ts';
-import { readReturnedSignature, writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
+import { readReturnedSignature, writeReturnedSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 
 const signed = (signature: string): JsonObject => ({ extra_content: { google: { thought_signature: signature } } });
 const place = { origin: 'here', model: 'm' };

@@ -3,7 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { responsesToResponsesRequest } from '#shared/translate/same-format/responses-to-responses.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
-import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-thinking.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const { seal, unseal } = createSealer(Buffer.alloc(32, 7));

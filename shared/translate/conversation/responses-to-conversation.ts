@@ -1,14 +1,28 @@
-import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
-import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { computeEffort } from '../conversation/compute-effort.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import type { ResponsesRequest, ResponsesItem, ResponsesMessage } from '#shared/formats/responses/request.ts';
+import { type Conversation, conversationUpstream, type TurnBlock, computeEffort } from './conversation.ts';
+import { responsesToChat } from '../responses-chat/responses-to-chat.ts';
+import { expandCompaction } from '../responses/compaction.ts';
+import { toRecalledRequest } from '../responses/recalled-request.ts';
+import type { Translation, ModelTraits } from '../translation.ts';
+import { arrangeTurns, type Turn } from './arrange-turns.ts';
 import { readType } from '#shared/core/json.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall, refuseServerTools } from '../responses/refuse-server-tools.ts';
-import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
+
+export const responsesToConversation: Translation<Conversation> = {
+  client: responsesFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  recallFields: toRecalledRequest,
+  translateRequest: (body, traits) =>
+    readResponsesConversation(expandCompaction(body, traits.unseal) as ResponsesRequest, traits),
+  translateReply: responsesToChat.translateReply,
+  createStream: responsesToChat.createStream,
+};
 
 /**
  * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.

@@ -1,15 +1,26 @@
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { MessagesRequest, MessagesBlock } from '#shared/formats/messages/request.ts';
+import { type Conversation, conversationUpstream, type TurnBlock } from './conversation.ts';
+import { messagesToChat } from '../messages-chat/messages-to-chat.ts';
+import type { Translation, ModelTraits } from '../translation.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
-import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
-import type { ModelTraits } from '../translation.ts';
 import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { expandSummary } from '../context/expand-summary.ts';
-import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
 import { readType } from '#shared/core/json.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
 import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
-import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
+import { arrangeTurns, type Turn } from './arrange-turns.ts';
+
+export const messagesToConversation: Translation<Conversation> = {
+  client: messagesFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  translateRequest: (body, traits) => readMessagesConversation(body as MessagesRequest, traits),
+  translateReply: messagesToChat.translateReply,
+  createStream: messagesToChat.createStream,
+};
 
 /**
  * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.

@@ -1,11 +1,23 @@
-import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { ChatRequest, ChatMessage } from '#shared/formats/chat/request.ts';
+import { chatToChat } from '../same-format/chat-to-chat.ts';
+import { type Conversation, conversationUpstream, type TurnBlock, computeEffort } from './conversation.ts';
+import type { Translation } from '../translation.ts';
 import { chatContentToBlocks, appendRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
-import type { Conversation, TurnBlock } from '../conversation/conversation.ts';
-import { computeEffort } from '../conversation/compute-effort.ts';
 import { readType } from '#shared/core/json.ts';
 import { requestsFeature } from '#shared/formats/requests-feature.ts';
-import { arrangeTurns, type Turn } from '../conversation/arrange-turns.ts';
+import { arrangeTurns, type Turn } from './arrange-turns.ts';
+
+export const chatToConversation: Translation<Conversation> = {
+  client: chatFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  translateRequest: (body, { model, takesImages = false }) =>
+    readChatConversation(body as ChatRequest, model, takesImages),
+  translateReply: chatToChat.translateReply,
+  createStream: chatToChat.createStream,
+};
 
 /**
  * Fields that no CLI supports. They cannot be ignored, because the answer would be wrong without them, so a request with one is refused.

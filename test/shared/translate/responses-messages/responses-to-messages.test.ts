@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
-import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
-import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-thinking.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
