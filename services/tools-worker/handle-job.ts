@@ -4,7 +4,7 @@ import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { parseToolCall, type ToolCall } from '#shared/formats/tools/tool-call.ts';
+import { parseToolCall, type ToolCall } from '#shared/formats/tools/tools-format.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import type { LinkedServers } from './mcp/linked-servers.ts';

@@ -3,21 +3,20 @@ import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ListSizes } from '#shared/core/json-lists.ts';
 import type { Operation } from '#shared/core/operation.ts';
-import type { Units } from '#shared/core/usage.ts';
+import type { Units, Usage } from '#shared/core/usage.ts';
 import type { BackgroundAnswers, BackgroundRequest } from './background-answers.ts';
 import type { ClientApi } from './client-api.ts';
-import type { Conversation } from './conversation.ts';
-import type { DivisibleRequest } from './divisible-request.ts';
+import type { Conversation, RequestSigns } from './request-signs.ts';
 import type { FileInputs } from './file-inputs.ts';
 import type { FormatFiles } from './format-files.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
 import type { MessageParts } from './message-parts.ts';
 import type { ReadRelayed } from './relayed-answer.ts';
 import type { RequestFeatures } from './request-feature.ts';
-import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StoredAnswers, StoreRequest } from './stored-answers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
+import { randomUUID } from 'node:crypto';
 
 /** The fields of a model request that the router reads. The worker that translates the request reads the rest. */
 export interface RequestParameters {
@@ -182,4 +181,25 @@ export interface LimitStatus {
   at: number;
   requests: LimitLeft | undefined;
   tokens: LimitLeft | undefined;
+}
+
+export function createAnswerId({ answerIdPrefix }: Pick<ClientFormat, 'answerIdPrefix'>): string {
+  return `${answerIdPrefix}${randomUUID().replaceAll('-', '')}`;
+}
+
+/** A request that several workers can share, because each of its inputs has a separate part of the answer. */
+export interface DivisibleRequest {
+  inputs: number;
+  /**
+   * Returns the body of a request for the inputs from `from` up to `to` (exclusive).
+   * @param defaults fields that are added where the client left them out
+   */
+  part: (defaults: Readonly<Record<string, Json>>, from: number, to: number) => Buffer;
+  /**
+   * Joins the answers to the parts into the answer to the whole request.
+   * @param answers the answers to the parts, in order
+   * @param usage the usage of all parts together
+   * @throws RouterError `upstream_failed` if an answer cannot be read
+   */
+  join: (answers: readonly Buffer[], usage: Usage) => Buffer;
 }

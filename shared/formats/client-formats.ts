@@ -1,4 +1,4 @@
-import { audioTranslationsFormat } from './audio-translations/audio-translations-format.ts';
+import { audioTranslationsFormat, transcriptionsFormat } from './transcriptions/transcriptions-format.ts';
 import { chatFormat } from './chat/chat-format.ts';
 import type { ClientFormat } from './client-format.ts';
 import { completionsFormat } from './completions/completions-format.ts';
@@ -10,7 +10,6 @@ import { moderationsFormat } from './moderations/moderations-format.ts';
 import { rerankFormat } from './rerank/rerank-format.ts';
 import { responsesFormat } from './responses/responses-format.ts';
 import { speechFormat } from './speech/speech-format.ts';
-import { transcriptionsFormat } from './transcriptions/transcriptions-format.ts';
 
 /**
  * Every client format that the router serves. A new format is one folder and one entry here. The first format writes the errors of requests

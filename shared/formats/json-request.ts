@@ -7,6 +7,7 @@ import type { ClientRequest, RequestParameters } from './client-format.ts';
 import { checkSpelling } from './validation/check-spelling.ts';
 import { findFileInputs, type FilePartFormat } from './file-inputs.ts';
 import type { HostedRequest } from './hosted/hosted-request.ts';
+import { z } from 'zod';
 
 /**
  * Parses a body as JSON. Refuses values that are nested too deeply to serialize them again.
@@ -83,3 +84,19 @@ export function addDefaults(body: Buffer, parsed: unknown, fields: Readonly<Reco
   const addedText = JSON.stringify(Object.fromEntries(missing)).slice(1, -1);
   return Buffer.concat([Buffer.from(`{${addedText},`), body.subarray(start)]);
 }
+
+/**
+ * A file of a form. The router reads a form as a JSON object of its fields. A file becomes this object, and any other field becomes a text.
+ * A field whose name ends with `[]` becomes a list of texts.
+ */
+export const formFileSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  bytes: z.int().min(1),
+  /** The first 66 bytes at most, in base64. */
+  start: z.string(),
+  /** The whole content in base64. */
+  data: z.string(),
+});
+
+export type FormFile = z.infer<typeof formFileSchema>;

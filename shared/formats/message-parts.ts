@@ -112,3 +112,9 @@ export function readEvents(stream: string): JsonObject[] {
 function optionalText(field: string, value: Json | undefined): JsonObject {
   return typeof value === 'string' ? { [field]: value } : {};
 }
+
+/** Converts a choice's finish reason to the semantic conventions. Returns `error` for an answer that has not finished. */
+export function convertFinishReason(reason: Json | undefined): string {
+  if (reason === 'tool_calls' || reason === 'function_call') return 'tool_call';
+  return typeof reason === 'string' ? reason : 'error';
+}

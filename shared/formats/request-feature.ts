@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { type JsonObject, isJsonObject, type Json } from '#shared/core/json.ts';
 
 /**
  * A detail of requests that not every upstream accepts. Each worker tries its translations with the examples, and announces the features
@@ -30,4 +30,12 @@ export function findFeatures<Request extends JsonObject>(
 /** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */
 export function createFeatureKey(name: string, format: string): string {
   return `${name}@${format}`;
+}
+
+/** Whether a field requests something. A field that is absent, null, false, 0 or empty does not. */
+export function requestsFeature(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return (
+    isJsonObject(value) || (value !== undefined && value !== null && value !== false && value !== 0 && value !== '')
+  );
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import type { Conversation } from '#shared/formats/conversation.ts';
+import type { Conversation } from '#shared/formats/request-signs.ts';
 
 export interface NamedSession {
   name: string;

@@ -1,6 +1,10 @@
 import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
-import { createAnswerId } from '#shared/formats/answer-id.ts';
-import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
+import {
+  createAnswerId,
+  type ClientFormat,
+  type ClientRequest,
+  type ClientRoute,
+} from '#shared/formats/client-format.ts';
 import type { Caller } from './caller.ts';
 import { inlineFiles, type InputFiles } from './files/inline-files.ts';
 import type { ResolvedModel } from './resolve-model.ts';

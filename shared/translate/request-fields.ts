@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import { createHash } from 'node:crypto';
 
 /** The top-level fields of requests in one client format. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { createMultiKeySealer, createSealer, type Sealer } from '#shared/core/seal.ts';
-import { createAnswerId } from '#shared/formats/answer-id.ts';
+import { createAnswerId } from '#shared/formats/client-format.ts';
 import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 

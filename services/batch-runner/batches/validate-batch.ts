@@ -4,7 +4,7 @@ import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.t
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
-import { CustomIds } from '#shared/formats/batches/custom-ids.ts';
+import { CustomIds } from '#shared/formats/batches/read-lines.ts';
 import { createEndingJob, createSliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { heavyBytes } from '../heavy-work.ts';

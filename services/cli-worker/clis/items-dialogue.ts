@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatToChat } from '#shared/translate/same-format/chat-to-chat.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
 import type { ModelTraits, Translation } from '#shared/translate/translation.ts';

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
-import { CustomIds } from '#shared/formats/batches/custom-ids.ts';
+import { CustomIds } from '#shared/formats/batches/read-lines.ts';
 import { ArraySplitter } from './array-splitter.ts';
 
 const lineFeed = Buffer.from('\n');

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
-import type { FormFile } from '#shared/formats/form-file.ts';
+import type { FormFile } from '#shared/formats/json-request.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { computePieceMemory } from '../http/read-body.ts';
 import { getRequestContext } from '../http/request-context.ts';

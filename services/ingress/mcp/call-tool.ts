@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
+import type { ToolCall } from '#shared/formats/tools/tools-format.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { pickOrigin } from '#shared/serving/caller.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';

@@ -1,6 +1,6 @@
 import { Router, type Request, type Response } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
-import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
+import { parseToolCall, toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { getRequestContext } from '../http/request-context.ts';
@@ -14,7 +14,6 @@ import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { handleIdempotently } from '../idempotency/handle-idempotently.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
-import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerErrorParts, RequireKeyParts {
   unreadOutputs: UnreadOutputs;

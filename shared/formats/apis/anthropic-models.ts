@@ -1,5 +1,5 @@
 import type { ModelCard } from '../client-api.ts';
-import { createFieldError, readWholeNumber } from '../messages/field-error.ts';
+import { createFieldError, readWholeNumber } from '../messages/problem-error.ts';
 import type { DiscoveredModel } from './discovered-models.ts';
 
 /** A model as Anthropic's API describes it (Anthropic API reference, "Models"). Unknown values are null. */

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { createFieldError, readWholeNumber } from '../messages/field-error.ts';
+import { createFieldError, readWholeNumber } from '../messages/problem-error.ts';
 import { defaultPageSize, findRetryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
 import { readCursor, toOneLine, readLineObject } from './read-line-object.ts';
 

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { parseJsonBody } from '../json-request.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import { createFieldError, readWholeNumber } from '../openai/field-error.ts';
+import { createFieldError, readWholeNumber, createProblemError } from '../openai/problem-error.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { createProblemError } from '../openai/problem-error.ts';
 import {
   defaultPageSize,
   findRetryTime,

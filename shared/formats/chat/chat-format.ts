@@ -1,14 +1,14 @@
 import { maxWholeBytes, type JsonText } from '#shared/core/json-text.ts';
-import type { JsonObject } from '#shared/core/json.ts';
+import { type JsonObject, isJsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { digestChatConversation } from './conversation.ts';
+import { digestChatConversation, readChatSigns } from './signs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
-import { createChatErrorAnswer } from './error.ts';
+import { createChatErrorAnswer } from '../openai/error.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
 import { findListsToPass } from './find-lists-to-pass.ts';
@@ -16,9 +16,8 @@ import { chatMessageParts } from './message-parts.ts';
 import { computeChatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
-import { readChatSigns } from './signs.ts';
 import { chatStreamAdditions } from './stream-additions.ts';
-import { readRelayedChat } from './read-relayed-chat.ts';
+import { readRelayedChoice, RelayedAnswerBuilder, isEmptyField, type RelayedAnswer } from '../relayed-answer.ts';
 
 export const chatFormat: ClientFormat = {
   name: 'chat',
@@ -56,4 +55,23 @@ function toParameters(body: unknown, skim: JsonText['skim'], bytes: number): Req
 function computeMaxOutput({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
   const choiceLimit = newer ?? older ?? undefined;
   return choiceLimit === undefined ? undefined : choiceLimit * (n ?? 1);
+}
+
+/**
+ * Reads the chunks of a chat completion that has begun. A worker can continue the completion if all chunks are of one choice and contain
+ * only text.
+ * @returns see `ReadRelayed`
+ */
+function readRelayedChat(events: readonly JsonObject[]): RelayedAnswer | string {
+  const parts = new RelayedAnswerBuilder();
+  for (const event of events) {
+    const choice = readRelayedChoice(parts, event);
+    if (typeof choice === 'string') return choice;
+    const { role: _, content, ...otherFields } = isJsonObject(choice['delta']) ? choice['delta'] : {};
+    const unknownField = Object.keys(otherFields).find((field) => !isEmptyField(otherFields[field]));
+    if (unknownField !== undefined) return `there is ${unknownField}`;
+    if (typeof content === 'string') parts.pieces.push(content);
+    else if (!isEmptyField(content)) return 'there is content of another kind';
+  }
+  return parts.build();
 }

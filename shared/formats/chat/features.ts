@@ -1,6 +1,5 @@
-import { requestsFeature } from '../requests-feature.ts';
+import { requestsFeature, type RequestFeature, type RequestFeatures } from '../request-feature.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
 
 /** Part types that do not count as the feature `other_content`, because every upstream accepts them or they have a feature of their own. */

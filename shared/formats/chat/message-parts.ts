@@ -12,8 +12,8 @@ import {
   createToolResponsePart,
   type MessagePart,
   type MessageParts,
+  convertFinishReason,
 } from '../message-parts.ts';
-import { convertFinishReason } from '../openai/finish-reason.ts';
 
 const thinkingFields = ['reasoning_content', 'reasoning'] as const;
 

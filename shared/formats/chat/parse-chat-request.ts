@@ -1,8 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject, type Json } from '#shared/core/json.ts';
 import { findFirstProblem } from '../validation/find-first-problem.ts';
-import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { createProblemError } from '../openai/problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import { chatRequestSchema } from './schema.ts';
@@ -55,4 +54,15 @@ function findToolName({ type, function: fn, custom }: JsonObject): string | unde
 
 function createChoiceError(reason: string): RouterError {
   return new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
+}
+
+/**
+ * Refuses stream options in a request without a stream, as OpenAI's API does.
+ * @throws RouterError `invalid_request`
+ */
+export function checkStreamOptions(request: { stream?: Json; stream_options?: Json }): void {
+  const { stream, stream_options: options } = request;
+  if (options === undefined || options === null || stream === true) return;
+  const message = "Invalid value for 'stream_options': it is only allowed when 'stream' is true.";
+  throw new RouterError('invalid_request', message, { param: 'stream_options' });
 }

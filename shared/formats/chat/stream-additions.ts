@@ -2,7 +2,7 @@ import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { writeDataEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
-import { createChatErrorBody } from './error.ts';
+import { createChatErrorBody } from '../openai/error.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 
 export const chatDone = writeDataEvent('[DONE]');

@@ -54,3 +54,18 @@ export function writeChatUsageDetails(usage: Usage): JsonObject {
     ...(usage.reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: usage.reasoningTokens } }),
   };
 }
+
+/**
+ * Returns the usage of an answer without output tokens. The input tokens are the prompt count or the total that the upstream reports;
+ * without both, an estimate.
+ */
+export function readInputUsage(
+  usage: Json | undefined,
+  { promptTokens }: { promptTokens?: (() => number) | undefined },
+): Usage {
+  const total = isJsonObject(usage) ? usage['total_tokens'] : undefined;
+  const read = readChatUsage(usage) ?? noUsage;
+  const reported = read.promptTokens || readCount(total);
+  const counted = { ...noUsage, promptTokens: reported, cachedTokens: Math.min(read.cachedTokens, reported) };
+  return fillUsage(counted, { prompt: promptTokens, completion: () => 0 });
+}

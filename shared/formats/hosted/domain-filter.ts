@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Json } from '#shared/core/json.ts';
+import { type Json, isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /** Maximum of entries of a list, each of which is compared with each result. */
 const maxEntries = 1_000;
@@ -75,4 +75,27 @@ function isPathBelow(path: string, entryPath: string): boolean {
   for (let at = path.indexOf(rest, from); at !== -1; at = path.indexOf(rest, at + 1))
     if (isSegmentEnd(at + rest.length)) return true;
   return false;
+}
+
+const placeFields = ['city', 'country', 'region', 'timezone'];
+
+/**
+ * Returns the fields of a search or fetch tool that the served tool may accept as input. Their names are `allowed_domains` and
+ * `blocked_domains`, and for the user's place `user_location`, `city`, `country`, `region` and `timezone`.
+ */
+export function pickToolHints(tool: JsonObject): JsonObject {
+  const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = tool;
+  const place = isJsonObject(location) ? location : {};
+  return {
+    ...(hasEntries(allowed) && { allowed_domains: allowed }),
+    ...(hasEntries(blocked) && { blocked_domains: blocked }),
+    ...(isJsonObject(location) && { user_location: location }),
+    ...Object.fromEntries(
+      placeFields.flatMap((field) => (typeof place[field] === 'string' ? [[field, place[field]]] : [])),
+    ),
+  };
+}
+
+function hasEntries(list: Json | undefined): list is Json[] {
+  return Array.isArray(list) && list.length > 0;
 }

@@ -7,7 +7,10 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { parseImagesRequest, type ImagesRequest } from './parse-images-request.ts';
+import { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { createProblemError } from '../openai/problem-error.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 
 /** Tokens to reserve for one picture: the maximum of OpenAI's models, for a large picture of high quality (guide "Image generation"). */
 export const tokensPerPicture = 6240;
@@ -41,4 +44,33 @@ function toParameters(request: ImagesRequest): RequestParameters {
 
 function computeNeeds({ prompt }: ImagesRequest): Needs {
   return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
+}
+
+type ImagesRequest = JsonObject & {
+  model?: string | null;
+  prompt: string;
+  n?: number | null;
+  stream?: boolean | null;
+};
+
+/** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass unchecked. */
+const schema = z.looseObject({
+  model: z.string().min(1).nullish(),
+  prompt: z.string().min(1),
+  n: z.int().min(1).max(10).nullish(),
+  stream: z.boolean().nullish(),
+});
+
+/**
+ * Checks the body of an image request and returns the same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
+ */
+function parseImagesRequest(body: unknown): ImagesRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
+  if (parsed.data.stream === true)
+    throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': pictures come whole.", {
+      param: 'stream',
+    });
+  return body as ImagesRequest;
 }

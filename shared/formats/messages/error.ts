@@ -1,7 +1,7 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
-import { messagesErrorHeaders } from './answer-headers.ts';
+import { messagesErrorHeaders } from './headers.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
 import { readRejectedCapability } from '../rejected-capability.ts';
 import { toRetryHeaders, type ErrorAnswer } from '../retry-headers.ts';

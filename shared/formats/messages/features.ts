@@ -1,5 +1,4 @@
-import { requestsFeature } from '../requests-feature.ts';
-import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
+import { requestsFeature, type RequestFeature, type RequestFeatures } from '../request-feature.ts';
 import { isClientTool } from './client-tools.ts';
 import { isHostedName } from './hosted/hosted-block.ts';
 import { detectHostedKind } from './hosted/find-hosted-tools.ts';

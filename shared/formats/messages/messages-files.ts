@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
-import { createFieldError, readWholeNumber } from './field-error.ts';
+import { createFieldError, readWholeNumber } from './problem-error.ts';
 
 /** The purpose with which uploaded files are stored, because this format has no field for it. */
 const purpose = 'user_data';

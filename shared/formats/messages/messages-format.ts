@@ -3,22 +3,21 @@ import { anthropicApi } from '../apis/anthropic-api.ts';
 import type { ClientFormat, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
-import { StatelessStream } from '../sse/streamed-answer.ts';
-import { messagesAnswerHeaders } from './answer-headers.ts';
-import { digestMessagesConversation } from './conversation.ts';
-import { createMessagesErrorAnswer, messagesName } from './error.ts';
+import { StatelessStream, type RelayedEventCounter, type StreamAdditions } from '../sse/streamed-answer.ts';
+import { messagesAnswerHeaders, createMessagesLimitHeaders } from './headers.ts';
+import { digestMessagesConversation, readMessagesSigns } from './signs.ts';
+import { createMessagesErrorAnswer, messagesName, writeMessagesErrorEvent } from './error.ts';
 import { messagesFeatures } from './features.ts';
 import { messagesFileParts } from './file-parts.ts';
 import { messagesFiles } from './messages-files.ts';
-import { createMessagesHostedRequest } from './hosted/messages-hosted-request.ts';
-import { createMessagesLimitHeaders } from './limit-headers.ts';
+import { createMessagesHostedRequest } from './hosted/messages-hosted-answer.ts';
 import { messagesMessageParts } from './message-parts.ts';
 import { computeMessagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
 import type { MessagesRequest } from './request.ts';
-import { readMessagesSigns } from './signs.ts';
-import { messagesStreamAdditions } from './stream-additions.ts';
 import { readRelayedMessage } from './read-relayed-message.ts';
+import { estimateTokensOfPieces } from '../estimate-tokens.ts';
+import { writeNamedEvent } from '../sse/encode.ts';
 
 export const messagesFormat: ClientFormat = {
   name: messagesName,
@@ -71,4 +70,25 @@ function toParameters(body: unknown, operation: ClientRoute['operation']): Reque
     conversation: digestMessagesConversation(request),
     signs: isCount ? undefined : readMessagesSigns(request),
   };
+}
+
+export const messagesStreamAdditions: StreamAdditions = {
+  keepAlive: writeNamedEvent('ping', '{"type":"ping"}'),
+  errorEvent: writeMessagesErrorEvent,
+  estimateTokens: estimateMessagesTokens,
+  emptyBytes: () => deltaBytes,
+};
+
+/** Number of events before the first text: `message_start` and `content_block_start`. Both are larger than an empty delta. */
+const headEvents = 2;
+
+const blockStartBytes = 117;
+
+/** Bytes of a `content_block_delta` event without its text. */
+const deltaBytes = 115;
+
+/** Estimates the tokens of the relayed part of a stream from the number of events and their bytes. */
+function estimateMessagesTokens({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
+  const deltas = Math.max(0, events - headEvents);
+  return estimateTokensOfPieces(deltas, bytes - firstEventBytes - blockStartBytes - deltas * deltaBytes);
 }

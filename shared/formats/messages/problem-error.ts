@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Problem } from '../validation/find-first-problem.ts';
+import { parseWholeNumber } from '../openai/problem-error.ts';
 
 /** Returns the error for a problem of a `messages` request. Its message contains the path with dots, then the expected value. */
 export function createProblemError(problem: Problem): RouterError {
@@ -46,4 +47,19 @@ function listAlternatives({ values, types }: Problem & { kind: 'expected' }): st
 
 function describeType(type: string): string {
   return type === 'object' ? 'an object' : `a valid ${type === 'array' ? 'list' : type}`;
+}
+
+/** Creates the error for a field of a query or a form in Anthropic's API. */
+export function createFieldError(param: string, problem: string): RouterError {
+  return new RouterError('invalid_request', `${param}: ${problem}`, { param });
+}
+
+/**
+ * Reads a whole number from a field of a query or a form.
+ * @throws RouterError `invalid_request`
+ */
+export function readWholeNumber(param: string, value: unknown, min: number, max: number): number {
+  const number = parseWholeNumber(value, min, max);
+  if (number === undefined) throw createFieldError(param, `Input should be a whole number between ${min} and ${max}`);
+  return number;
 }

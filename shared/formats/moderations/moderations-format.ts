@@ -7,7 +7,10 @@ import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { parseModerationsRequest, type ModerationsRequest } from './parse-moderations-request.ts';
+import { z } from 'zod';
+import { createProblemError } from '../openai/problem-error.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
+import { arrayOf, openUnion } from '../validation/loose-schema.ts';
 
 /** OpenAI's moderations format: the model judges texts and images by categories of harm. */
 export const moderationsFormat: ClientFormat = {
@@ -51,4 +54,33 @@ function computeNeeds({ input }: ModerationsRequest): Needs {
 
 function estimatePartTokens({ type, text }: { type: string; text?: string }): number {
   return type === 'text' ? estimateTokens(text ?? '') : imageTokens;
+}
+
+/** An input to judge. Inputs of unknown types reach the upstream unchanged. */
+export type ModerationsPart = JsonObject & { type: string; text?: string };
+
+type ModerationsRequest = JsonObject & {
+  model?: string | null;
+  input: string | string[] | ModerationsPart[];
+};
+
+const part = openUnion('type', {
+  text: z.looseObject({ text: z.string() }),
+  image_url: z.looseObject({ image_url: z.looseObject({ url: z.string() }) }),
+});
+
+/** The fields of a moderation request that the router reads (OpenAI API reference, "Create moderation"). */
+const schema = z.looseObject({
+  model: z.string().min(1).nullish(),
+  input: z.union([z.string().min(1), arrayOf(z.union([z.string().min(1), part])).min(1)]),
+});
+
+/**
+ * Checks the body of a moderation request and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+function parseModerationsRequest(body: unknown): ModerationsRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
+  return body as ModerationsRequest;
 }

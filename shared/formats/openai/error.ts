@@ -1,8 +1,9 @@
 import { errorTable, type ErrorCode, type ErrorDetails, type RouterError } from '#shared/core/errors.ts';
 import { toRetryHeaders, type ErrorAnswer } from '../retry-headers.ts';
+import { readOverflow, writeOverflowText } from '../context-overflow.ts';
 
 /** An error in the formats of OpenAI's API. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
-export interface OpenaiErrorBody {
+interface OpenaiErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
@@ -67,4 +68,16 @@ export function createOpenaiErrorBody({
 }: Pick<RouterError, 'code' | 'message' | 'param'> & Pick<ErrorDetails, 'upstreamCode'>): OpenaiErrorBody {
   const { type, code } = openaiErrors[error];
   return { error: { message, type, param: param ?? null, code: upstreamCode ?? code } };
+}
+
+export function createChatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
+  return { ...createOpenaiErrorAnswer(error), body: createChatErrorBody(error) };
+}
+
+/** Returns the body of an error of a chat completion. For an exceeded context, the message has OpenAI's wording, which clients parse. */
+export function createChatErrorBody(error: RouterError): OpenaiErrorBody {
+  const { code, details } = error;
+  const overflow = readOverflow(details);
+  if (!overflow) return createOpenaiErrorBody(error);
+  return createOpenaiErrorBody({ code, message: writeOverflowText(overflow, 'messages'), param: 'messages' });
 }

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../format-files.ts';
-import { createFieldError, readWholeNumber } from './field-error.ts';
+import { createFieldError, readWholeNumber } from './problem-error.ts';
 
 /** The purposes that an upload may name (OpenAI API reference, "Upload file"). */
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];

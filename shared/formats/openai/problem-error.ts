@@ -69,3 +69,24 @@ function addArticle(type: string): string {
 export function formatOpenaiPath(path: FieldPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }
+
+/** Creates the error for a field of a query or a form in OpenAI's formats. */
+export function createFieldError(param: string, problem: string): RouterError {
+  return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
+}
+
+/**
+ * Reads a whole number from a field of a query or a form.
+ * @throws RouterError `invalid_request`
+ */
+export function readWholeNumber(param: string, value: unknown, min: number, max: number): number {
+  const number = parseWholeNumber(value, min, max);
+  if (number === undefined) throw createFieldError(param, `must be a whole number from ${min} to ${max}`);
+  return number;
+}
+
+/** Parses a whole number of a query or a form. Returns undefined for any other value, and for a number outside of the bounds. */
+export function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+  return number >= min && number <= max ? number : undefined;
+}

@@ -8,7 +8,10 @@ import { createOpenaiErrorAnswer } from '../openai/error.ts';
 import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { estimateInputs } from '../text-inputs.ts';
-import { parseRerankRequest, type RerankRequest } from './parse-rerank-request.ts';
+import { z } from 'zod';
+import { createProblemError } from '../openai/problem-error.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
+import { arrayOf } from '../validation/loose-schema.ts';
 
 /**
  * The rerank format of Cohere, Jina and vLLM: the model ranks documents by how well they answer a query. Clients of OpenAI's API also use
@@ -47,4 +50,35 @@ function toParameters(request: RerankRequest): RequestParameters {
 function computeNeeds({ query, documents }: RerankRequest): Needs {
   const inputs = estimateInputs(documents, estimateTokens(query));
   return { tools: false, vision: false, thinking: false, json: false, ...inputs };
+}
+
+export type RerankRequest = JsonObject & {
+  model: string;
+  query: string;
+  documents: string[];
+  /** Maximum number of results. May exceed the number of documents. */
+  top_n?: number | null;
+  return_documents?: boolean | null;
+};
+
+/**
+ * The fields of a rerank request that the router reads, as in the APIs of Cohere, Jina and vLLM (Cohere API reference, "Rerank"). All other
+ * fields pass unchecked. The route of Cohere's second version accepts the same request.
+ */
+const schema = z.looseObject({
+  model: z.string().min(1),
+  query: z.string().min(1),
+  documents: arrayOf(z.string().min(1)).min(1),
+  top_n: z.int().min(1).nullish(),
+  return_documents: z.boolean().nullish(),
+});
+
+/**
+ * Checks the body of a rerank request and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; `param` is the field's path
+ */
+function parseRerankRequest(body: unknown): RerankRequest {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
+  return body as RerankRequest;
 }

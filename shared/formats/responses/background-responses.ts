@@ -2,7 +2,7 @@ import { isJsonObject, toObjectOrEmpty, type JsonObject } from '#shared/core/jso
 import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
-import { findEventNumber } from './find-event-number.ts';
+import { findEventNumber } from './event-numbers.ts';
 import { toFailedResponseError } from './to-failed-response-error.ts';
 import type { ResponsesRequest } from './request.ts';
 import { readRepeatedFields, createResponseObject } from './response-object.ts';

@@ -9,10 +9,10 @@ import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
 import { createBackgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';
-import { digestResponsesConversation } from './conversation.ts';
+import { digestResponsesConversation, readResponsesSigns } from './signs.ts';
 import { responsesFeatures } from './features.ts';
 import { responsesFileParts } from './file-parts.ts';
-import { createResponsesHostedRequest } from './hosted/responses-hosted-request.ts';
+import { createResponsesHostedRequest } from './hosted/responses-hosted-answer.ts';
 import { responsesMessageParts } from './message-parts.ts';
 import { computeResponsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
@@ -22,7 +22,6 @@ import type { StoreRequest } from '../stored-answers.ts';
 import { createStoreRequest } from './store-request.ts';
 import { storedResponses } from './stored-responses.ts';
 import { ResponsesStream } from './responses-stream.ts';
-import { readResponsesSigns } from './signs.ts';
 import { readRelayedResponse } from './read-relayed-response.ts';
 
 /** OpenAI's Responses format, which Codex and newer SDKs use. */

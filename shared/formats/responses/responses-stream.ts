@@ -1,14 +1,13 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { createAnswerId } from '../answer-id.ts';
-import type { StreamOpening } from '../client-format.ts';
+import { createAnswerId, type StreamOpening } from '../client-format.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { writeNamedEvent } from '../sse/encode.ts';
 import { RelayedEventCounter, type StreamedAnswer } from '../sse/streamed-answer.ts';
-import { findEventNumber } from './find-event-number.ts';
+import { findEventNumber } from './event-numbers.ts';
 import { toFailedResponseError } from './to-failed-response-error.ts';
 import { readRepeatedFields, responseIdPrefix, createResponseObject, type ResponseStatus } from './response-object.ts';
-import { noBytes, WholeEventSplitter } from '../sse/whole-event-splitter.ts';
+import { noBytes, WholeEventSplitter } from '../sse/event-objects.ts';
 
 /** Minimum number of events without text in an answer. */
 const textlessEvents = 8;

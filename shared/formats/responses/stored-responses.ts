@@ -1,8 +1,8 @@
-import { isJsonObject, toObjectOrEmpty } from '#shared/core/json.ts';
+import { isJsonObject, toObjectOrEmpty, type JsonObject } from '#shared/core/json.ts';
 import { parseAnswer } from '#shared/core/has-more-values.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
-import { listItems } from './list-items.ts';
-import { removeSecretsOfItems, removeSecrets } from './remove-secrets.ts';
+import { removeSecretsOfItems, removeSecrets } from './response-object.ts';
+import { createFieldError, readWholeNumber } from '../openai/problem-error.ts';
 
 /** A line break and the beginning of each event that ends a stream with a response worth storing. */
 const eventMarks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
@@ -73,4 +73,29 @@ function findResponse(data: Buffer): Buffer | undefined {
   // No other object stands before the response object.
   if (start === -1 || data.indexOf('{', data.indexOf('{') + 1) < start) return undefined;
   return data.subarray(start + responseKey.length, end);
+}
+
+const defaultLimit = 20;
+const maximumLimit = 100;
+
+/**
+ * Returns one page of an input's items for a query with `limit` (1 to 100, default 20), `order` (`desc` by default, or `asc`) and `after`
+ * (OpenAI API reference, "List input items").
+ * @throws RouterError `invalid_request`
+ */
+export function listItems(items: readonly JsonObject[], query: Readonly<Record<string, unknown>>): object {
+  const { order = 'desc', after, limit: requestedLimit } = query;
+  if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
+  const limit = requestedLimit === undefined ? defaultLimit : readWholeNumber('limit', requestedLimit, 1, maximumLimit);
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0) throw createFieldError('after', 'is not the id of an item');
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: start + data.length < ordered.length,
+  };
 }

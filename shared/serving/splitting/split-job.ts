@@ -7,7 +7,7 @@ import { countFreeSlots, noWorkers, type Placement } from '#shared/broker/dispat
 import { type RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import { addUsage, noUsage } from '#shared/core/usage.ts';
-import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
+import type { DivisibleRequest } from '#shared/formats/client-format.ts';
 import type { JobDispatcher } from '../run-job.ts';
 
 const maxPartsAtOnce = 16;

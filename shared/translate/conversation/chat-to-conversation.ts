@@ -6,7 +6,7 @@ import type { Translation } from '../translation.ts';
 import { chatContentToBlocks, appendRefusal } from '../chat-messages/chat-content-to-blocks.ts';
 import { createUnsupportedChatError } from '../unsupported.ts';
 import { readType } from '#shared/core/json.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import { arrangeTurns, type Turn } from './arrange-turns.ts';
 
 export const chatToConversation: Translation<Conversation> = {

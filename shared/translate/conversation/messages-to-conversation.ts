@@ -1,5 +1,5 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import type { MessagesRequest, MessagesBlock } from '#shared/formats/messages/request.ts';
+import { type MessagesRequest, type MessagesBlock, readSystemTexts } from '#shared/formats/messages/request.ts';
 import { type Conversation, conversationUpstream, type TurnBlock } from './conversation.ts';
 import { messagesToChat } from '../messages-chat/messages-to-chat.ts';
 import type { Translation, ModelTraits } from '../translation.ts';
@@ -9,8 +9,7 @@ import { createUnsupportedMessagesError } from '../unsupported.ts';
 import { thinkingToEffort } from '../vocabulary/thinking.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import { readType } from '#shared/core/json.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
-import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import { arrangeTurns, type Turn } from './arrange-turns.ts';
 
 export const messagesToConversation: Translation<Conversation> = {

@@ -7,7 +7,7 @@ import { toRecalledRequest } from '../responses/recalled-request.ts';
 import type { Translation, ModelTraits } from '../translation.ts';
 import { arrangeTurns, type Turn } from './arrange-turns.ts';
 import { readType } from '#shared/core/json.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall, refuseServerTools } from '../responses/refuse-server-tools.ts';

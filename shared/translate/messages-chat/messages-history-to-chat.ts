@@ -1,16 +1,15 @@
 import { simplifyParts } from '../upstreams/chat/chat-upstream.ts';
 import type { ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
-import { isBillingHeader } from '#shared/formats/messages/read-system-texts.ts';
-import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
-import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
-import type {
-  MessagesBlock,
-  MessagesMessage,
-  ServerToolUseBlock,
-  TextBlock,
-  ToolResultBlock,
-  ToolUseBlock,
+import {
+  isBillingHeader,
+  type MessagesBlock,
+  type MessagesMessage,
+  type ServerToolUseBlock,
+  type TextBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
 } from '#shared/formats/messages/request.ts';
+import { readHostedResultText, isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { ModelTraits } from '../translation.ts';

@@ -1,5 +1,4 @@
-import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
-import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
+import { isHostedName, isHostedResult, readHostedResultText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesMessage, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';

@@ -7,8 +7,7 @@ import { responsesUpstream, encryptedThinking } from '../upstreams/responses/res
 import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
 import { readRecalledThinking, readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
-import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import { readSystemTexts, type MessagesRequest } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '../context/expand-summary.ts';
 import {
   copyFurtherFields,

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
+import { ResponseEvents } from '#shared/formats/responses/event-numbers.ts';
 import { createResponseObject, type ResponseState } from '#shared/formats/responses/response-object.ts';
 import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
 import type { AnswerWriter } from '../answer-writer.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ResponseEvents } from '#shared/formats/responses/response-events.ts';
+import type { ResponseEvents } from '#shared/formats/responses/event-numbers.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import type { RecalledRequest } from './recalled-request.ts';
 import { CallItem } from './items/call-item.ts';

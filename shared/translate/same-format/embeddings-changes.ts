@@ -1,10 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { EmbeddingsRequest, EncodingFormat } from '#shared/formats/embeddings/parse-embeddings-request.ts';
+import type { EmbeddingsRequest, EncodingFormat } from '#shared/formats/embeddings/embeddings-format.ts';
 import { listInputs } from '#shared/formats/text-inputs.ts';
 import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
-import { readInputUsage } from '../upstreams/read-input-usage.ts';
+import { readInputUsage } from '#shared/formats/chat/usage.ts';
 
 /** The fields of the request that the translation of the answer needs. */
 interface RecalledFields {
@@ -37,7 +37,7 @@ function embeddingsToEmbeddingsRequest(body: JsonObject, { model }: ModelTraits)
 
 /**
  * Returns the client's answer: one vector per input, in order, in the requested encoding. `object`, `data` and `model` must come first, in
- * this order: `divide-embeddings.ts` relies on the order when it joins the answers to the parts of a request.
+ * this order: `divideEmbeddings` relies on the order when it joins the answers to the parts of a request.
  * @throws RouterError `upstream_failed` if a vector is missing; `unsupported_parameter` if the vectors do not have the requested dimensions
  */
 function embeddingsToEmbeddingsReply(

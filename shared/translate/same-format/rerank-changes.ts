@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { RerankRequest } from '#shared/formats/rerank/parse-rerank-request.ts';
+import type { RerankRequest } from '#shared/formats/rerank/rerank-format.ts';
 import type { Ending, AnswerContext, ModelTraits } from '../translation.ts';
 import { readChatEventError } from '../upstreams/chat/upstream-error.ts';
-import { readInputUsage } from '../upstreams/read-input-usage.ts';
+import { readInputUsage } from '#shared/formats/chat/usage.ts';
 
 /** The fields of the request that the translation of the answer needs. */
 interface RecalledFields {

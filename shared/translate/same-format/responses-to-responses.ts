@@ -11,7 +11,7 @@ import {
 } from '../upstreams/responses/responses-upstream.ts';
 import { CompactionStream, readSummary } from './compaction-stream.ts';
 import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, replaceHostedItemsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';

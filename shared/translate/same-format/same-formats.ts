@@ -8,13 +8,14 @@ import { noUsage, readCount, type Usage } from '#shared/core/usage.ts';
 import { readChatEventError, readChatError } from '../upstreams/chat/upstream-error.ts';
 import { encodeForm } from '../upstreams/encode-form.ts';
 import { moderationsFormat } from '#shared/formats/moderations/moderations-format.ts';
-import { readInputUsage } from '../upstreams/read-input-usage.ts';
-import { speechFormat, countCharacters } from '#shared/formats/speech/speech-format.ts';
-import type { SpeechRequest } from '#shared/formats/speech/parse-speech-request.ts';
-import type { TranscriptionRequest } from '#shared/formats/transcriptions/parse-transcription-request.ts';
-import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
-import { audioTranslationsFormat } from '#shared/formats/audio-translations/audio-translations-format.ts';
-import { transcriptionsFormat } from '#shared/formats/transcriptions/transcriptions-format.ts';
+import { readInputUsage } from '#shared/formats/chat/usage.ts';
+import { speechFormat, countCharacters, type SpeechRequest } from '#shared/formats/speech/speech-format.ts';
+import {
+  type TranscriptionRequest,
+  estimateSoundSeconds,
+  audioTranslationsFormat,
+  transcriptionsFormat,
+} from '#shared/formats/transcriptions/transcriptions-format.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { HttpUpstreamFormat } from '../upstream-format.ts';
 import { embeddingsChanges } from './embeddings-changes.ts';

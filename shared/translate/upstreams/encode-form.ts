@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { formFileSchema, type FormFile } from '#shared/formats/form-file.ts';
+import { formFileSchema, type FormFile } from '#shared/formats/json-request.ts';
 import type { EncodedRequest } from '../upstream-format.ts';
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RouterError, errorTable } from '#shared/core/errors.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat, RequestParameters } from '#shared/formats/client-format.ts';
-import { digestConversation } from '#shared/formats/conversation.ts';
+import { digestConversation } from '#shared/formats/request-signs.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { readJsonRequest } from '#shared/formats/json-request.ts';
 import { writeNamedEvent } from '#shared/formats/sse/encode.ts';

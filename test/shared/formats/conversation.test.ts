@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import type { Conversation } from '#shared/formats/conversation.ts';
+import type { Conversation } from '#shared/formats/request-signs.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';

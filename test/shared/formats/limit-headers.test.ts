@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createOpenaiLimitHeaders } from '#shared/formats/openai/limit-headers.ts';
-import { createMessagesLimitHeaders } from '#shared/formats/messages/limit-headers.ts';
+import { createMessagesLimitHeaders } from '#shared/formats/messages/headers.ts';
 
 const at = Date.UTC(2026, 10, 21);
 

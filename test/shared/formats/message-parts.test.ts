@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatMessageParts } from '#shared/formats/chat/message-parts.ts';
-import { completionsMessageParts } from '#shared/formats/completions/message-parts.ts';
+import { completionsMessageParts } from '#shared/formats/completions/completions-format.ts';
 import { readEvents, type MessageParts } from '#shared/formats/message-parts.ts';
 import { messagesMessageParts } from '#shared/formats/messages/message-parts.ts';
 import { responsesMessageParts } from '#shared/formats/responses/message-parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chatStreamAdditions } from '#shared/formats/chat/stream-additions.ts';
-import { messagesStreamAdditions } from '#shared/formats/messages/stream-additions.ts';
+import { messagesStreamAdditions } from '#shared/formats/messages/messages-format.ts';
 import { StatelessStream, type StreamAdditions } from '#shared/formats/sse/streamed-answer.ts';
 
 function tokensOf(words: StreamAdditions, pieces: string[]): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { toHostedCallId, encodeResultText } from '#shared/formats/messages/hosted/result-text-encoding.ts';
+import { toHostedCallId, encodeResultText } from '#shared/formats/messages/hosted/result-citations.ts';
 import { messagesToConversation } from '#shared/translate/conversation/messages-to-conversation.ts';
 import { translationBetween } from './translation-between.ts';
 import { said, textBlock } from '../../helpers/formats/said.ts';

@@ -5,8 +5,7 @@ import { readRequestRules } from './field-rules.ts';
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature, writeReturnedSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
-import { createResultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
-import { toHostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
+import { createResultCitations, toHostedCallId } from '#shared/formats/messages/hosted/result-citations.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };

@@ -1,12 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { describeClientTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
 import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
-import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
+import {
+  type MessagesBlock,
+  type MessagesRequest,
+  type MessagesTool,
+  readSystemTexts,
+} from '#shared/formats/messages/request.ts';
 import { expandSummary } from '#shared/translate/context/expand-summary.ts';
 import { isToolChange, resolveOfferedTools, writeReferenceText } from '#shared/translate/context/offered-tools.ts';
 import { arrangeTurns, type Turn } from '#shared/translate/conversation/arrange-turns.ts';
-import { requestsFeature } from '#shared/formats/requests-feature.ts';
-import { readSystemTexts } from '#shared/formats/messages/read-system-texts.ts';
+import { requestsFeature } from '#shared/formats/request-feature.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
 import { createUnsupportedMessagesError } from '#shared/translate/unsupported.ts';
 

@@ -2,8 +2,7 @@ import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
 import type { MessagesRequest, MessagesTool } from '../request.ts';
-import { createDomainFilter } from '../../hosted/domain-filter.ts';
-import { pickToolHints } from '../../hosted/tool-hints.ts';
+import { createDomainFilter, pickToolHints } from '../../hosted/domain-filter.ts';
 
 /** Matches the types of hosted tools, which end with a date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
 const datedType = /^(?<kind>web_search|web_fetch)_\d+$/;

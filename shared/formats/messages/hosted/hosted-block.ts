@@ -1,6 +1,7 @@
-import type { HostedResultBlock, MessagesBlock } from '../request.ts';
-import { readHostedResultText } from './hosted-result-text.ts';
-import { isOwnCallId } from './result-text-encoding.ts';
+import type { HostedResultBlock, MessagesBlock, MessagesMessage } from '../request.ts';
+import { isOwnCallId, decodeResultText } from './result-citations.ts';
+import { isJsonObject, toTextOrEmpty, type JsonObject } from '#shared/core/json.ts';
+import { writeResultsText, type SearchResult } from '../../hosted/hosted-outcome.ts';
 
 /** Whether a `server_tool_use` block with this name calls a tool that the router may run. */
 export function isHostedName(name: string): boolean {
@@ -23,4 +24,45 @@ export function writeHostedBlockText(block: MessagesBlock): string | undefined {
   if (isHostedResult(block)) return `[Result of the tool]\n${readHostedResultText(block)}`;
   if (block.type !== 'server_tool_use' || !isHostedName(block.name)) return undefined;
   return `[Call of the tool ${block.name}: ${JSON.stringify(block.input)}]`;
+}
+
+/**
+ * Whether a web address occurs in a text that the model did not write: a text of the user, or the result of a client's tool, a search or a
+ * fetch (Anthropic API reference, "Web fetch tool"). A model that chooses addresses freely could be tricked into leaking what it has read.
+ */
+export function isAddressNamed(messages: readonly MessagesMessage[], url: string): boolean {
+  const urlInJson = JSON.stringify(url).slice(1, -1);
+  return messages.some(({ role, content }) => {
+    if (role !== 'assistant') return JSON.stringify(content).includes(urlInJson);
+    return (
+      typeof content !== 'string' &&
+      content.some((block) => isHostedResult(block) && readHostedResultText(block).includes(url))
+    );
+  });
+}
+
+/**
+ * Returns the text of a hosted call's result, as the model read it, from the block that the client sends back. Search results of another
+ * upstream are without the text of their pages, because only that upstream can decrypt it.
+ */
+export function readHostedResultText({ content }: HostedResultBlock): string {
+  if (Array.isArray(content))
+    return writeResultsText(content.flatMap((result) => (isJsonObject(result) ? toSearchResult(result) : [])));
+  if (!isJsonObject(content)) return '';
+  const { error_code: code, url, content: document } = content;
+  if (typeof code === 'string') return `Error: ${code}`;
+  const source = isJsonObject(document) ? document['source'] : undefined;
+  const text = isJsonObject(source) && source['type'] === 'text' ? toTextOrEmpty(source['data']) : '';
+  return text === '' ? toTextOrEmpty(url) : text;
+}
+
+function toSearchResult({ title, url, page_age: age, encrypted_content: sealed }: JsonObject): SearchResult[] {
+  return [
+    {
+      title: toTextOrEmpty(title),
+      url: toTextOrEmpty(url),
+      text: decodeResultText(toTextOrEmpty(sealed)) ?? '',
+      age: toTextOrEmpty(age) || undefined,
+    },
+  ];
 }

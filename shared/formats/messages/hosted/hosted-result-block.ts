@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import type { HostedFailure, HostedOutcome, SearchResult } from '../../hosted/hosted-outcome.ts';
-import { encodeResultText } from './result-text-encoding.ts';
+import { encodeResultText } from './result-citations.ts';
 
 /** Marks a call that the model made directly, without a program in between. */
 export const directCaller: JsonObject = { type: 'direct' };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { addUsage, noUsage, type Usage } from '#shared/core/usage.ts';
-import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
+import type { HostedAnswer, HostedCall, RunnableTool, ServedTool, HostedRequest } from '../../hosted/hosted-request.ts';
 import { isFailure, writeOutcomeText, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type {
@@ -13,10 +13,12 @@ import type {
 import { writeMessagesUsage } from '../usage.ts';
 import { toFunction } from './hosted-function.ts';
 import { createHostedResultBlock } from './hosted-result-block.ts';
-import { isAddressNamed } from './is-address-named.ts';
+import { isAddressNamed } from './hosted-block.ts';
 import { MessagesTurn, writeEvent } from './messages-turn.ts';
-import { toModelCallId } from './result-text-encoding.ts';
+import { toModelCallId } from './result-citations.ts';
 import { fitThinkingToTokens } from './fit-thinking-to-tokens.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { findHostedTools } from './find-hosted-tools.ts';
 
 /** The hosted tool and the served tool that a function's name stands for. */
 interface FunctionTarget {
@@ -24,7 +26,7 @@ interface FunctionTarget {
   servedTool: ServedTool;
 }
 
-export class MessagesHostedAnswer implements HostedAnswer {
+class MessagesHostedAnswer implements HostedAnswer {
   readonly approvedCalls: readonly HostedCall[] = [];
   isComplete = false;
   /** Whether the model called a hosted tool when the output tokens of the request were used up. */
@@ -193,5 +195,21 @@ function chooseToolChoice(
   const { disable_parallel_tool_use: disableParallel } = choice;
   return {
     tool_choice: { type: 'auto', ...(disableParallel !== undefined && { disable_parallel_tool_use: disableParallel }) },
+  };
+}
+
+export function createMessagesHostedRequest(request: MessagesRequest): HostedRequest | undefined {
+  const tools = findHostedTools(request);
+  if (tools.length === 0) return undefined;
+  return {
+    tools,
+    createRefusal: ({ param, title }, reason) =>
+      new RouterError('unsupported_parameter', `${param}: '${title}' cannot be run here: ${reason}`, { param }),
+    withFunctions: (body) => {
+      const { tools: requestTools } = body as MessagesRequest;
+      return Buffer.from(JSON.stringify({ ...body, tools: (requestTools ?? []).map(toFunction) }));
+    },
+    // The body has passed `parseMessagesRequest`.
+    createAnswer: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
   };
 }

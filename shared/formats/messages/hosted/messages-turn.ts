@@ -5,8 +5,7 @@ import { writeNamedEvent } from '../../sse/encode.ts';
 import { overlayUsage, readMessagesUsage } from '../usage.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { directCaller } from './hosted-result-block.ts';
-import { createResultCitations } from './result-citations.ts';
-import { toHostedCallId } from './result-text-encoding.ts';
+import { createResultCitations, toHostedCallId } from './result-citations.ts';
 
 /** A call of a hosted tool, as the model wrote it. */
 export interface TurnCall {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { ResponseEvents } from '../response-events.ts';
+import { ResponseEvents } from '../event-numbers.ts';
 
 /**
  * Writes the events and items of one response to which several turns of a model contribute. Numbers the events across turns, and keeps the

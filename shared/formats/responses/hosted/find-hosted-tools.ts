@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { createDomainFilter } from '../../hosted/domain-filter.ts';
+import { createDomainFilter, pickToolHints } from '../../hosted/domain-filter.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
-import { pickToolHints } from '../../hosted/tool-hints.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { listRequestTools } from './request-tools.ts';
 

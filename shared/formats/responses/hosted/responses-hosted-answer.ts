@@ -1,23 +1,26 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted-request.ts';
+import type { HostedAnswer, HostedCall, RunnableTool, HostedRequest } from '../../hosted/hosted-request.ts';
 import { isFailure, writeOutcomeText, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
-import type { ResponsesItem, ResponsesRequest } from '../request.ts';
+import type { ResponsesItem, ResponsesRequest, ResponsesTool } from '../request.ts';
 import { readRepeatedFields } from '../response-object.ts';
 import { AnswerEvents } from './answer-events.ts';
 import { findApprovedCalls } from './find-approved-calls.ts';
 import { addOutcome, createItemId } from './hosted-item.ts';
-import { createHostedFunctions, type HostedFunction } from './hosted-functions.ts';
+import { createHostedFunctions, type HostedFunction, replaceHostedTools } from './hosted-functions.ts';
 import { replaceHostedItems } from './with-function-calls.ts';
 import { beginCall, ResponsesTurn, type OpenCall } from './responses-turn.ts';
-import { sumUsage } from './sum-usage.ts';
+import { sumUsage } from '../usage.ts';
 import { createToolFields } from './turn-tools.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { findHostedTools } from './find-hosted-tools.ts';
+import { changeAddedTools } from './request-tools.ts';
 
 /** OpenAI's minimum for a limit of output tokens. */
 const minOutputTokens = 16;
 
 /** An answer in the Responses format for which the router runs web search and the tools of MCP servers. */
-export class ResponsesHostedAnswer implements HostedAnswer {
+class ResponsesHostedAnswer implements HostedAnswer {
   readonly approvedCalls: readonly HostedCall[];
   isComplete = false;
   /** Whether the model called a hosted tool when the output tokens of the request were used up. */
@@ -236,4 +239,31 @@ export class ResponsesHostedAnswer implements HostedAnswer {
 /** Whether a field of `include` concerns the model's upstream, and not a hosted tool. */
 function isModelField(field: string): boolean {
   return !field.startsWith('web_search_call.');
+}
+
+export function createResponsesHostedRequest(request: ResponsesRequest): HostedRequest | undefined {
+  const tools = findHostedTools(request);
+  if (tools.length === 0) return undefined;
+  return {
+    tools,
+    createRefusal: ({ param, title }, reason) =>
+      new RouterError(
+        'unsupported_parameter',
+        `Unsupported value for '${param}': tools of type '${title}' cannot be run here: ${reason}.`,
+        { param },
+      ),
+    withFunctions: (body, runnable) => {
+      const wholeRequest = body as ResponsesRequest;
+      const functions = createHostedFunctions(wholeRequest, runnable);
+      const { input } = wholeRequest;
+      const change = (tools: readonly ResponsesTool[]): ResponsesTool[] => replaceHostedTools(tools, functions);
+      const countedFields = {
+        tools: change(wholeRequest.tools ?? []),
+        ...(Array.isArray(input) && { input: changeAddedTools(input, change) }),
+      };
+      return Buffer.from(JSON.stringify({ ...wholeRequest, ...countedFields }));
+    },
+    // The body has passed `parseResponsesRequest`.
+    createAnswer: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
+  };
 }

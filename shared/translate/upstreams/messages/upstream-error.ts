@@ -3,7 +3,7 @@ import type { RouterError, OriginalError } from '#shared/core/errors.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 import { type RawHeaders, pickHeaders } from '#shared/core/pick-headers.ts';
-import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts';
+import { messagesErrorHeaders } from '#shared/formats/messages/headers.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listItems } from '#shared/formats/responses/list-items.ts';
+import { listItems } from '#shared/formats/responses/stored-responses.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const items = Array.from({ length: 45 }, (_, at) => ({ id: `msg_${at}` }));

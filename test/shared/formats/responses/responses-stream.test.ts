@@ -9,7 +9,7 @@ import { toRecalledRequest } from '#shared/translate/responses/recalled-request.
 import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
-import { findEventNumber } from '#shared/formats/responses/find-event-number.ts';
+import { findEventNumber } from '#shared/formats/responses/event-numbers.ts';
 
 const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
 const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: readOpeningFields(request) };

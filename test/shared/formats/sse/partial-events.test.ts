@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PartialEvents } from '#shared/formats/sse/partial-events.ts';
-import { WholeEventSplitter } from '#shared/formats/sse/whole-event-splitter.ts';
+import { WholeEventSplitter } from '#shared/formats/sse/event-objects.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const kib = (count: number): Buffer => Buffer.alloc(count * 1024, 'x');

@@ -5,7 +5,7 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
-import { pickToolHints } from '#shared/formats/hosted/tool-hints.ts';
+import { pickToolHints } from '#shared/formats/hosted/domain-filter.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';

@@ -7,7 +7,7 @@ import { noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
+import type { DivisibleRequest } from '#shared/formats/client-format.ts';
 import { SplitJob, createSplitDispatcher, computePartSize } from '#shared/serving/splitting/split-job.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
+import { ResponseEvents } from '#shared/formats/responses/event-numbers.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 import type { StorableAnswer } from '#shared/formats/stored-answers.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';

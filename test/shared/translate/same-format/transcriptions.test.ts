@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
+import { estimateSoundSeconds } from '#shared/formats/transcriptions/transcriptions-format.ts';
 import { encodeForm } from '#shared/translate/upstreams/encode-form.ts';
 import { translationBetween } from '../translation-between.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createChatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { createChatErrorAnswer } from '#shared/formats/openai/error.ts';
 import { toFailedResponseError } from '#shared/formats/responses/to-failed-response-error.ts';
 import { readWait } from '#shared/translate/upstreams/limit-texts.ts';
 import { readChatError } from '#shared/translate/upstreams/chat/upstream-error.ts';

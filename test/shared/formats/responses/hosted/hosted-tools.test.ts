@@ -13,7 +13,7 @@ import {
   replaceHostedItems,
   hasOutcome,
 } from '#shared/formats/responses/hosted/with-function-calls.ts';
-import { createResponsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
+import { createResponsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-answer.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { responsesToResponsesRequest } from '#shared/translate/same-format/responses-to-responses.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
