@@ -7,7 +7,7 @@ import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { digestChatConversation, readChatSigns } from './signs.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/openai-format.ts';
 import { createChatErrorAnswer } from '../openai/error.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';

@@ -5,7 +5,7 @@ import { digestConversation, type Conversation } from '../request-signs.ts';
 import { estimateTokens, estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { createOpenaiErrorAnswer, createOpenaiErrorBody } from '../openai/error.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/openai-format.ts';
 import { StatelessStream, type RelayedEventCounter, type StreamAdditions } from '../sse/streamed-answer.ts';
 import { estimateInputs, listInputs, type TextInputs } from '../text-inputs.ts';
 import { z } from 'zod';

@@ -1,54 +1,11 @@
-import { type JsonObject, type Json, isJsonObject } from '#shared/core/json.ts';
-import { openaiApi } from '../apis/openai-api.ts';
-import { chatStreamAdditions } from '../chat/stream-additions.ts';
-import type { ClientFormat, ClientRequest, Needs, RequestParameters, DivisibleRequest } from '../client-format.ts';
-import { readJsonRequest } from '../json-request.ts';
-import { createOpenaiErrorAnswer } from '../openai/error.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
-import { StatelessStream } from '../sse/streamed-answer.ts';
-import { estimateInputs, type TextInputs, listInputs } from '../text-inputs.ts';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { createProblemError } from '../openai/problem-error.ts';
-import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { parseAnswer } from '#shared/core/has-more-values.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-
-export const embeddingsFormat: ClientFormat = {
-  name: 'embeddings',
-  api: openaiApi,
-  routes: [{ path: '/embeddings', operation: 'embed' }],
-  passedHeaders: [],
-  answerIdPrefix: 'embd-',
-  read: readRequest,
-  estimateInput: (request: JsonObject) => computeNeeds(request as EmbeddingsRequest).inputTokens,
-  errorAnswer: createOpenaiErrorAnswer,
-  limitHeaders: createOpenaiLimitHeaders,
-  // Answers are never streamed. The type requires the function, so the additions of the chat format are used.
-  openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
-};
-
-function readRequest(body: Buffer): ClientRequest {
-  let checked: EmbeddingsRequest | undefined;
-  const read = (parsed: unknown): RequestParameters => toParameters((checked = parseEmbeddingsRequest(parsed)));
-  const request = readJsonRequest(body, read);
-  return { ...request, divisible: checked && divideEmbeddings(checked) };
-}
-
-function toParameters(request: EmbeddingsRequest): RequestParameters {
-  return {
-    model: request.model,
-    stream: false,
-    needs: computeNeeds(request),
-    maxOutput: 0,
-    serviceTier: undefined,
-    conversation: undefined,
-  };
-}
-
-function computeNeeds({ input }: EmbeddingsRequest): Needs {
-  return { tools: false, vision: false, thinking: false, json: false, ...estimateInputs(input) };
-}
+import type { DivisibleRequest } from '../client-format.ts';
+import { createEventlessFormat } from '../openai/openai-format.ts';
+import { estimateInputs, listInputs, type TextInputs } from '../text-inputs.ts';
 
 /** The encodings of a vector: a list of numbers, or 32-bit floats in little-endian order as base64. */
 export type EncodingFormat = 'float' | 'base64';
@@ -72,20 +29,20 @@ const schema = z.looseObject({
   encoding_format: z.enum(['float', 'base64']).nullish(),
 });
 
-/**
- * Checks the body of an embeddings request and returns the same object.
- * @throws RouterError `missing_parameter`, `invalid_request`, or `unsupported_parameter` for a field that only the router sets; `param` is
- * the field's path
- */
-function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
-  const request = body as EmbeddingsRequest;
-  if (request.first_index !== undefined)
-    throw new RouterError('unsupported_parameter', "Unsupported parameter: 'first_index'.", { param: 'first_index' });
-  if (Array.isArray(request.input)) checkList(request.input);
-  return request;
-}
+export const embeddingsFormat = createEventlessFormat<EmbeddingsRequest>({
+  name: 'embeddings',
+  routes: [{ path: '/embeddings', operation: 'embed' }],
+  answerIdPrefix: 'embd-',
+  schema,
+  check: ({ input, first_index: firstIndex }) => {
+    // Only the router sets this field.
+    if (firstIndex !== undefined)
+      throw new RouterError('unsupported_parameter', "Unsupported parameter: 'first_index'.", { param: 'first_index' });
+    if (Array.isArray(input)) checkList(input);
+  },
+  estimateInput: ({ input }) => estimateInputs(input),
+  divide: divideEmbeddings,
+});
 
 /** Checks a list of texts, of token lists, or of tokens. A schema would be slow, because the list may have millions of elements. */
 function checkList(input: Json[]): void {
@@ -146,7 +103,7 @@ function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest | undefi
   };
 }
 
-/** Joins the answers to the parts into an answer of the form that `embeddingsToEmbeddings` writes. */
+/** Joins the answers to the parts into an answer of the form that `embeddingsChanges` writes. */
 function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffer {
   const parts = answers.map(readAnswer);
   const vectors = parts.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));

@@ -5,7 +5,7 @@ import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/openai-format.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
 import { createBackgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';

@@ -1,5 +1,5 @@
 import { createOpenaiErrorAnswer } from '../openai/error.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '../openai/openai-format.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import type { AnswerFormat } from '../client-format.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';

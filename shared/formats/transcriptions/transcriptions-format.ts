@@ -1,15 +1,10 @@
-import type { JsonObject } from '#shared/core/json.ts';
-import { openaiApi } from '../apis/openai-api.ts';
-import type { ClientFormat, ClientRoute, Needs, RequestParameters } from '../client-format.ts';
-import { estimateTokens } from '../estimate-tokens.ts';
-import { readJsonRequest, formFileSchema, type FormFile } from '../json-request.ts';
-import { createOpenaiErrorAnswer } from '../openai/error.ts';
-import { createOpenaiLimitHeaders } from '../openai/limit-headers.ts';
-import { PlainStream } from '../sse/streamed-answer.ts';
 import { z } from 'zod';
+import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { createProblemError } from '../openai/problem-error.ts';
-import { findFirstProblem } from '../validation/find-first-problem.ts';
+import type { ClientFormat, ClientRoute } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
+import { formFileSchema, type FormFile } from '../json-request.ts';
+import { createEventlessFormat } from '../openai/openai-format.ts';
 
 /** Answer formats other than JSON. The router relays such answers unchanged. */
 const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
@@ -17,51 +12,7 @@ const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 /** Maximum tokens per second of speech: four words of two tokens each. */
 const tokensPerSecond = 8;
 
-/** OpenAI's transcriptions format: the model writes down the speech in an audio file (OpenAI API reference, "Create transcription"). */
-export const transcriptionsFormat = createSoundFormat('transcriptions', {
-  path: '/audio/transcriptions',
-  operation: 'transcribe',
-});
-
-/** Creates a format in which a model writes down speech. The request is a form. The answer is JSON, a text or subtitles. */
-function createSoundFormat(
-  name: string,
-  { path, operation }: { path: string; operation: ClientRoute['operation'] },
-): ClientFormat {
-  return {
-    name,
-    api: openaiApi,
-    routes: [{ path, operation, isForm: true }],
-    passedHeaders: [],
-    answerIdPrefix: `${operation}-`,
-    read: (body) =>
-      readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseTranscriptionRequest(parsed)))),
-    estimateInput: (request: JsonObject) => computeNeeds(request as TranscriptionRequest).inputTokens,
-    errorAnswer: createOpenaiErrorAnswer,
-    answerHeaders: ['content-type'],
-    limitHeaders: createOpenaiLimitHeaders,
-    openStream: () => new PlainStream(),
-  };
-}
-
-function toParameters(request: TranscriptionRequest): RequestParameters {
-  const seconds = estimateSoundSeconds(request.file);
-  return {
-    model: request.model,
-    stream: plainFormats.has(request.response_format ?? ''),
-    needs: computeNeeds(request),
-    maxOutput: seconds * tokensPerSecond,
-    units: { seconds },
-    serviceTier: undefined,
-    conversation: undefined,
-  };
-}
-
-function computeNeeds({ prompt = '' }: TranscriptionRequest): Needs {
-  return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
-}
-
-/** The fields of a transcription request that the router reads. `parseTranscriptionRequest` checks them. */
+/** The fields of a transcription request that the router reads. */
 export type TranscriptionRequest = JsonObject & {
   model: string;
   file: FormFile & JsonObject;
@@ -81,18 +32,43 @@ const schema = z.looseObject({
   stream: z.string().optional(),
 });
 
+/** OpenAI's transcriptions format: the model writes down the speech in an audio file (OpenAI API reference, "Create transcription"). */
+export const transcriptionsFormat = createSoundFormat('transcriptions', {
+  path: '/audio/transcriptions',
+  operation: 'transcribe',
+});
+
 /**
- * Checks the form fields of a transcription request and returns the same object.
- * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's name
+ * OpenAI's audio translations: the model writes down the speech of an audio file in English (OpenAI API reference, "Create translation").
  */
-function parseTranscriptionRequest(body: unknown): TranscriptionRequest {
-  const parsed = schema.safeParse(body);
-  if (!parsed.success) throw createProblemError(findFirstProblem(parsed.error, body));
-  if (parsed.data.stream === 'true')
-    throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': the text comes whole.", {
-      param: 'stream',
-    });
-  return body as TranscriptionRequest;
+export const audioTranslationsFormat = createSoundFormat('audio-translations', {
+  path: '/audio/translations',
+  operation: 'translate',
+});
+
+/** Creates a format in which a model writes down speech. The request is a form. The answer is JSON, a text or subtitles. */
+function createSoundFormat(
+  name: string,
+  { path, operation }: { path: string; operation: ClientRoute['operation'] },
+): ClientFormat {
+  return createEventlessFormat<TranscriptionRequest>({
+    name,
+    routes: [{ path, operation, isForm: true }],
+    answerIdPrefix: `${operation}-`,
+    schema,
+    check: ({ stream }) => {
+      if (stream === 'true')
+        throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': the text comes whole.", {
+          param: 'stream',
+        });
+    },
+    estimateInput: ({ prompt = '' }) => ({ inputTokens: estimateTokens(prompt) }),
+    readParameters: ({ file, response_format: format = '' }) => {
+      const seconds = estimateSoundSeconds(file);
+      return { stream: plainFormats.has(format), maxOutput: seconds * tokensPerSecond, units: { seconds } };
+    },
+    sendsBytes: true,
+  });
 }
 
 /** Bytes per second of sound in most compressed files: 128 kbit/s. */
@@ -109,11 +85,3 @@ export function estimateSoundSeconds({ bytes, start }: Pick<FormFile, 'bytes' | 
   const bytesPerSecond = isWave ? head.readUInt32LE(28) : usualBytesPerSecond;
   return Math.max(1, Math.ceil(bytes / (bytesPerSecond > 0 ? bytesPerSecond : usualBytesPerSecond)));
 }
-
-/**
- * OpenAI's audio translations: the model writes down the speech of an audio file in English (OpenAI API reference, "Create translation").
- */
-export const audioTranslationsFormat = createSoundFormat('audio-translations', {
-  path: '/audio/translations',
-  operation: 'translate',
-});

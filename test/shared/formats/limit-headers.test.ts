@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOpenaiLimitHeaders } from '#shared/formats/openai/limit-headers.ts';
+import { createOpenaiLimitHeaders } from '#shared/formats/openai/openai-format.ts';
 import { createMessagesLimitHeaders } from '#shared/formats/messages/headers.ts';
 
 const at = Date.UTC(2026, 10, 21);
