@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DueMessage, DueMessages } from '#shared/accounts/webhooks/due-messages.ts';
-import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
-import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
+import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { Releases } from '#shared/core/release.ts';
+import type { RunnerContext } from './context.ts';
 import type { DeliverDue } from './deliver-due.ts';
 
 /** When the runner ends, running tries get this many milliseconds to finish. Unfinished messages are returned to the queue. */
@@ -17,12 +15,8 @@ const atOnce = 64;
 /** Milliseconds between two checks for due messages. */
 const checkIntervalMs = 1_000;
 
-export interface RelayedWorkerParts {
-  access: BackgroundAccess;
-  jobs: Pick<BackgroundJobs, 'add'>;
-  log: Logger;
-  releases: Releases;
-}
+/** What work needs that sends queued messages. */
+export type RelayContext = Pick<RunnerContext, 'access' | 'jobs' | 'queues' | 'metricsRegistry' | 'log' | 'releases'>;
 
 export interface RelayedWorkerOptions {
   queue: BackgroundQueue;
@@ -34,14 +28,11 @@ export interface RelayedWorkerOptions {
   concurrency: number;
 }
 
-/**
- * Starts to queue messages when they are due, and to send queued messages, together with all other runners.
- * @returns the worker of the queue, which the caller closes together with the workers of other queues
- */
+/** Starts to queue messages when they are due, and to send queued messages, together with all other runners. */
 export function startRelayedWorker(
-  { access, jobs, log, releases }: RelayedWorkerParts,
+  { access, jobs, queues, log, releases }: RelayContext,
   { queue, messageKind, messages, deliver, concurrency }: RelayedWorkerOptions,
-): QueueWorker {
+): void {
   const [stopRelay, stopDeliveries] = [new AbortController(), new AbortController()];
   const enqueue = (due: DueMessage): Promise<void> => jobs.add({ queue, id: `${due.id}-${due.attempts}`, data: due });
   const relaying = relayDue({ messageKind, messages, enqueue, log }, stopRelay.signal);
@@ -50,12 +41,13 @@ export function startRelayedWorker(
     await relaying;
     setTimeout(() => stopDeliveries.abort(), finishMs).unref();
   });
-  return new BackgroundWorker<DueMessage>({
+  const worker = new BackgroundWorker<DueMessage>({
     access,
     queue,
     concurrency,
     handle: (due) => deliver(due, stopDeliveries.signal),
   });
+  queues.set(queue, worker);
 }
 
 interface RelayParts extends Omit<RelayedWorkerOptions, 'queue' | 'deliver' | 'concurrency'> {

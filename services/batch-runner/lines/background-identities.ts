@@ -1,5 +1,6 @@
 import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { createPersonIdentity, parsePersonIdentity } from '#shared/accounts/people/person-identity.ts';
 import {
@@ -14,6 +15,7 @@ import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
+import type { RunnerContext } from '../context.ts';
 
 /** Milliseconds after which a cached identity is read again, in case the notice of a change is lost. */
 const freshMs = 10_000;
@@ -119,4 +121,19 @@ export class BackgroundIdentities {
     const [team, members] = await Promise.all([teams.find(teamId), teams.membersOf(teamId)]);
     return team && members.has(userId) ? createPersonIdentity(user, team, priority) : undefined;
   }
+}
+
+/**
+ * Opens the identities for work of this runner. Changes of keys, people and teams apply at once.
+ * @param priority priority class of all identities, see `BackgroundIdentitiesParts`
+ */
+export function openIdentities(
+  { serving: { accounts, broker, registry } }: RunnerContext,
+  priority?: PriorityClass,
+): BackgroundIdentities {
+  const { keys, users, teams } = accounts;
+  const issuers = () => registry.current().token_issuers;
+  const identities = new BackgroundIdentities({ keys, users, teams, issuers, class: priority });
+  onKeyChange(broker, () => identities.markStale());
+  return identities;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RouterError, toRouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { AnswerMemory, type AnswerBudget } from '../answer-memory.ts';
+import { AnswerMemory } from '../answer-memory.ts';
 import { decideAfterError } from './decide-after-error.ts';
 import { LineCharge } from './line-charge.ts';
 import type { RefusedLines } from './refused-lines.ts';
@@ -16,8 +16,6 @@ import {
 
 export interface RunLineParts extends TryLineParts {
   refusedLines: RefusedLines;
-  /** Memory budget for large answers. */
-  answerBudget: AnswerBudget;
   /**
    * Largest number of tries of a line. Tries that fail because workers, limits or stores are missing do not count. The error of the last
    * try becomes the result.

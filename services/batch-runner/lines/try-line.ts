@@ -6,7 +6,7 @@ import type { ClientRequest, ClientFormat } from '#shared/formats/client-format.
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
-import { prepareRequest, type PrepareComponents } from '#shared/serving/prepare-request.ts';
+import { prepareRequest } from '#shared/serving/prepare-request.ts';
 import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import { awaitEnd } from '../await-end.ts';
@@ -14,7 +14,8 @@ import { AnswerMemory } from '../answer-memory.ts';
 import { AnswerSink, type ReceivedAnswer } from './answer-sink.ts';
 import { LineCharge } from './line-charge.ts';
 import { takeLineSlot } from './take-line-slot.ts';
-import { RequestMemory, type RequestBudget } from '../request-memory.ts';
+import { RequestMemory } from '../request-memory.ts';
+import type { ServingParts } from '../serving-parts.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 import { noPurpose } from '#shared/core/purpose.ts';
 import type { RequestOptions } from '#shared/serving/request-options.ts';
@@ -24,13 +25,12 @@ import type { WaitingWork } from '../slots/waiting-work.ts';
 import type { LinePlace } from './line-place.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 
-export interface TryLineParts extends PrepareComponents, Omit<ServingComponents, 'record'> {
+export interface TryLineParts extends ServingParts {
+  priceOf: ServingComponents['priceOf'];
   slots: LineSlots;
   breakers: ModelBreakers;
   waitingWork: Pick<WaitingWork, 'setTiers'>;
   storer: AnswerStorer;
-  /** Memory budget for running requests and their files. */
-  requestBudget: RequestBudget;
 }
 
 export interface LineRequest {

@@ -1,41 +1,33 @@
-import type { Registry } from 'prom-client';
-import type { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
-import type { QueueWorker } from '#shared/background/background-worker.ts';
+import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { startRelayedWorker, type RelayedWorkerParts } from '../start-relayed-worker.ts';
+import type { RunnerContext } from '../context.ts';
+import { startRelayedWorker } from '../start-relayed-worker.ts';
 import { composeMail } from './compose-mail.ts';
 import { createMailDeliverer } from './deliver-mail.ts';
 import { registerTryMetrics } from '../try-metrics.ts';
-import type { MailSender, SmtpServer } from './mail-settings.ts';
 import { createMailSender } from './send-mail.ts';
 
 /** Largest number of mails that one runner sends at a time. */
 const concurrency = 4;
 
-export interface StartMailsParts extends RelayedWorkerParts {
-  config: { SMTP_URL?: SmtpServer | undefined; MAIL_FROM?: MailSender | undefined; PUBLIC_URL?: string | undefined };
-  mails: AlertMails;
-  registry: Registry;
-}
-
 /**
- * Starts to send alerts by e-mail, together with all other runners.
- * @returns the worker of the queue, which the caller closes together with the workers of other queues; undefined if no mail server is set
+ * Starts to send alerts by e-mail, together with all other runners. Does nothing if no mail server is set.
  * @throws ConfigError if a mail server is set, but no sender
  */
-export function startMails(parts: StartMailsParts): QueueWorker | undefined {
-  const { config, mails, registry, log } = parts;
+export function startMails(context: RunnerContext): void {
+  const { config, prefix, serving, metricsRegistry, log } = context;
   const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
-  if (!server) return undefined;
+  if (!server) return;
   if (!from) throw new ConfigError('SMTP_URL needs MAIL_FROM, the sender of alerts by e-mail');
+  const mails = new AlertMails(serving.redis.redis, prefix, serving.reportUnreadable);
   const deliver = createMailDeliverer({
     mails,
     compose: (mail) => composeMail(mail, { from, publicUrl }),
     send: createMailSender(server, from),
-    count: registerTryMetrics(registry, 'mails', () => mails.count()),
+    count: registerTryMetrics(metricsRegistry, 'mails', () => mails.count()),
     log,
   });
-  return startRelayedWorker(parts, {
+  startRelayedWorker(context, {
     queue: 'alert-mails',
     messageKind: 'alerts by e-mail',
     messages: mails,

@@ -4,23 +4,19 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { prepareRequest, type PrepareComponents, type PreparedRequest } from '#shared/serving/prepare-request.ts';
+import { prepareRequest, type PreparedRequest } from '#shared/serving/prepare-request.ts';
 import type { RequestOptions } from '#shared/serving/request-options.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
 import { awaitEnd } from '../await-end.ts';
 import { EventsSink } from './events-sink.ts';
-import type { AnswerBudget, AnswerMemory } from '../answer-memory.ts';
+import type { AnswerMemory } from '../answer-memory.ts';
 import type { HeavyTask } from '../heavy-work.ts';
-import { RequestMemory, type RequestBudget } from '../request-memory.ts';
+import { RequestMemory } from '../request-memory.ts';
+import type { ServingParts } from '../serving-parts.ts';
 
-export interface ServeRunParts extends ServingComponents, PrepareComponents {
-  /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
-  requestBudget: RequestBudget;
-  /** Memory budget for large answers. */
-  answerBudget: AnswerBudget;
-}
+export type ServeRunParts = ServingParts & Pick<ServingComponents, 'record' | 'priceOf'>;
 
 export interface ResponseRequest extends RequestOptions {
   body: string;

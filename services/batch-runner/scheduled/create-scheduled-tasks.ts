@@ -1,14 +1,9 @@
-import type { z } from 'zod';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { sweptStores, type SweptStore } from '#shared/accounts/owned-store/owned-kinds.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import type { Logger } from '#shared/core/log.ts';
-import type { Releases } from '#shared/core/release.ts';
-import type { ServingResources } from '#shared/serving/open/open-serving.ts';
-import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createBudgetCheck } from '../alerts/check-budgets.ts';
 import { ErrorView } from '../alerts/error-view.ts';
 import { checkErrorRate } from '../alerts/check-error-rate.ts';
@@ -17,10 +12,9 @@ import { checkModels } from '../alerts/check-models.ts';
 import { checkWorkers } from '../alerts/check-workers.ts';
 import { WorkerView } from '../alerts/worker-view.ts';
 import { repairBatches } from '../batches/repair-batches.ts';
-import type { batchRunnerConfig } from '../config.ts';
+import type { RunnerContext } from '../context.ts';
 import { exportUsage, type UsageExportParts } from '../exports/export-usage.ts';
-import { sweep, type SweepParts } from '../sweeps/sweep.ts';
-import type { ScheduledTask } from './start-scheduled.ts';
+import { sweep } from '../sweeps/sweep.ts';
 
 const secondMs = 1_000;
 /** Milliseconds without a worker after which a model is reported. A larger `NO_WORKER_TIMEOUT_MS` applies instead. */
@@ -34,23 +28,22 @@ const exportHour = 1;
 /** Percentage of failed requests above which an alert begins. */
 const alertPercent = 20;
 
-export interface ScheduledTasksOptions {
-  config: z.output<typeof batchRunnerConfig>;
-  /** Prefix of all names in Redis. */
-  prefix: string;
-  batches: BatchWork;
-  jobs: BackgroundJobs;
-  webhooks: Pick<Webhooks, 'deliveries'>;
-  countSwept: SweepParts['count'];
-  log: Logger;
-  releases: Releases;
+/** A periodic task. Each time that the task is due, one runner of the cluster runs it. */
+export interface ScheduledTask {
+  everyMs: number;
+  /** May be called while an earlier call still runs, in this process or on another runner. */
+  run: () => Promise<void>;
 }
 
 /** Creates the periodic tasks of batch runners, by name. */
 export function createScheduledTasks(
-  { redis: { redis }, accounts, limits, workers, broker, registry, files, reportUnreadable }: ServingResources,
-  { config, prefix, batches, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledTasksOptions,
+  { config, prefix, serving, jobs, metrics, log, releases }: RunnerContext,
+  batches: BatchWork,
+  { deliveries }: Pick<Webhooks, 'deliveries'>,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledTask> {
+  const { accounts, limits, workers, broker, registry, files, reportUnreadable } = serving;
+  const { redis } = serving.redis;
+  const count = metrics.countSwept.bind(metrics);
   const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);
   const usage = new UsageReader(redis, prefix, reportUnreadable);
   const workerView = new WorkerView(workers, broker);

@@ -1,15 +1,8 @@
-import type { BackgroundAccess } from '#shared/background/background-access.ts';
-import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
-import type { Logger } from '#shared/core/log.ts';
-import type { Releases } from '#shared/core/release.ts';
-
-/** A periodic task. Each time that the task is due, one runner of the cluster runs it. */
-export interface ScheduledTask {
-  everyMs: number;
-  /** May be called while an earlier call still runs, in this process or on another runner. */
-  run: () => Promise<void>;
-}
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import { BackgroundWorker } from '#shared/background/background-worker.ts';
+import type { RunnerContext } from '../context.ts';
+import { createScheduledTasks, type ScheduledTask } from './create-scheduled-tasks.ts';
 
 export interface ScheduledJob {
   /** Name of the task. A job with an unknown name is ignored, because during an update it may come from another version. */
@@ -19,20 +12,14 @@ export interface ScheduledJob {
 /** Milliseconds after which all tasks are scheduled again, in case Redis has lost them. */
 const scheduleMs = 30_000;
 
-export interface ScheduledParts {
-  access: BackgroundAccess;
-  jobs: Pick<BackgroundJobs, 'repeat'>;
-  /** All tasks by name. */
-  tasks: Readonly<Record<string, ScheduledTask>>;
-  log: Pick<Logger, 'debug'>;
-  releases: Releases;
-}
-
-/**
- * Schedules the tasks for the whole cluster, and starts to run those that are due.
- * @returns the worker of the queue, which the caller closes together with the workers of other queues
- */
-export function startScheduled({ access, jobs, tasks, log, releases }: ScheduledParts): QueueWorker {
+/** Schedules the periodic tasks for the whole cluster, and starts to run those that are due. */
+export function startScheduled(
+  context: RunnerContext,
+  batches: BatchWork,
+  webhooks: Pick<Webhooks, 'deliveries'>,
+): void {
+  const { access, jobs, queues, log, releases } = context;
+  const tasks: Readonly<Record<string, ScheduledTask>> = createScheduledTasks(context, batches, webhooks);
   const schedule = async (): Promise<void> => {
     try {
       for (const [name, { everyMs }] of Object.entries(tasks))
@@ -44,10 +31,11 @@ export function startScheduled({ access, jobs, tasks, log, releases }: Scheduled
   void schedule();
   const timer = setInterval(() => void schedule(), scheduleMs);
   releases.add('schedule', () => clearInterval(timer));
-  return new BackgroundWorker<ScheduledJob>({
+  const worker = new BackgroundWorker<ScheduledJob>({
     access,
     queue: 'scheduled',
     concurrency: Object.keys(tasks).length,
     handle: async ({ work: name }) => tasks[name]?.run(),
   });
+  queues.set('scheduled', worker);
 }

@@ -1,11 +1,9 @@
-import type { Registry } from 'prom-client';
-import type { QueueWorker } from '#shared/background/background-worker.ts';
 import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
 import { createNetworkCheck } from '#shared/public-fetch/networks.ts';
 import { createPublicPost } from '#shared/public-fetch/public-post.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createWebhookDeliverer } from './deliver-webhook.ts';
-import { startRelayedWorker, type RelayedWorkerParts } from '../start-relayed-worker.ts';
+import { startRelayedWorker, type RelayContext } from '../start-relayed-worker.ts';
 import { registerTryMetrics } from '../try-metrics.ts';
 
 /** Milliseconds within which a receiver must answer. */
@@ -17,19 +15,15 @@ const answerMs = 10_000;
  */
 const concurrency = 256;
 
-export interface StartWebhooksParts extends RelayedWorkerParts {
-  webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>;
-  /** Networks, besides the public internet, to which webhooks may be sent. */
-  networks: readonly string[];
-  registry: Registry;
-}
-
 /**
  * Starts to send events to webhooks, together with all other runners.
- * @returns the worker of the queue, which the caller closes together with the workers of other queues
+ * @param networks networks, besides the public internet, to which webhooks may be sent
  */
-export function startWebhooks(parts: StartWebhooksParts): QueueWorker {
-  const { webhooks, networks, registry, log } = parts;
+export function startWebhooks(
+  context: RelayContext,
+  webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>,
+  networks: readonly string[],
+): void {
   const { endpoints, deliveries } = webhooks;
   const isInListedNetwork = createNetworkCheck(networks);
   const deliver = createWebhookDeliverer({
@@ -39,10 +33,10 @@ export function startWebhooks(parts: StartWebhooksParts): QueueWorker {
       timeoutMs: answerMs,
       isAllowed: (address) => isPublicAddress(address) || isInListedNetwork(address),
     }),
-    count: registerTryMetrics(registry, 'webhooks', async () => (await deliveries.readLateMs()) / 1_000),
-    log,
+    count: registerTryMetrics(context.metricsRegistry, 'webhooks', async () => (await deliveries.readLateMs()) / 1_000),
+    log: context.log,
   });
-  return startRelayedWorker(parts, {
+  startRelayedWorker(context, {
     queue: 'webhooks',
     messageKind: 'webhooks',
     messages: deliveries,

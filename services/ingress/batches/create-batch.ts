@@ -9,24 +9,24 @@ import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-for
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
-import { countRequest, type CountedLimits } from '#shared/serving/count-request.ts';
-import { beginUpload, type UploadParts } from '../files/begin-upload.ts';
+import { countRequest } from '#shared/serving/count-request.ts';
+import { beginUpload } from '../files/begin-upload.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import type { ReadBody } from '../http/read-body.ts';
 import { getRequestContext } from '../http/request-context.ts';
+import type { RequestParts } from '../http/request-parts.ts';
 import { readRequestLines } from './read-request-lines.ts';
 
 /** Milliseconds after which the input file of a batch with inline requests expires, unless validation has removed it earlier. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
-export interface CreateBatchParts extends CountedLimits, UploadParts {
+export interface CreateBatchParts extends Pick<
+  RequestParts,
+  'limits' | 'findKnownRefusal' | 'heldBodies' | 'readBody' | 'bodyTimeoutMs' | 'isEnding'
+> {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'delete'>;
   formats: readonly ClientFormat[];
-  readBody: ReadBody;
   maxLineBytes: number;
-  /** Milliseconds after which a client that sends or reads nothing is disconnected. */
-  bodyTimeoutMs: number;
   log: Pick<Logger, 'warn'>;
 }
 

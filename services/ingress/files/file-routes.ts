@@ -1,40 +1,49 @@
-import type { Request, Response, Router } from 'express';
+import type { Request, RequestHandler, Response, Router } from 'express';
 import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormatFiles } from '#shared/formats/format-files.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
-import { refuseMethod } from '../http/answer-error.ts';
-import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
+import type { IngressContext } from '../context.ts';
+import { createErrorHandler, refuseMethod } from '../http/answer-error.ts';
+import type { HandleKeyed } from '../idempotency/handle-idempotently.ts';
+import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { getRequestContext } from '../http/request-context.ts';
-import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
-import { beginUpload, type UploadParts } from './begin-upload.ts';
+import type { RequestParts } from '../http/request-parts.ts';
+import type { AddApiRoutes } from '../routing/api-routes.ts';
+import { beginUpload } from './begin-upload.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
 /** Number of characters after which a file name is cut off. */
 const maxNameLength = 255;
 
-export interface FileRoutesParts extends UploadParts {
-  files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'delete'>;
-  unreadOutputs: UnreadOutputs;
-  /** Milliseconds after which a client that sends or reads nothing is disconnected. */
-  bodyTimeoutMs: number;
-  store: {
-    /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
-    assertIntact: () => void;
+type FileRoutesParts = Pick<IngressContext['serving'], 'files' | 'store'> & RequestParts;
+
+/**
+ * Creates the routes of files. They serve only the files of the key's owner, and answer `not_found` for every other file.
+ */
+export function createFileRoutes(
+  { serving: { files, store } }: IngressContext,
+  requests: RequestParts,
+  handleKeyed: HandleKeyed,
+): AddApiRoutes {
+  return (routes, _, formats) => {
+    for (const format of formats) {
+      if (!format.files) continue;
+      addFileRoutes(routes, format.files, { ...requests, files, store }, (handler) =>
+        handleKeyed(format, 'arrives', handler),
+      );
+      routes.use(format.files.path, createErrorHandler(format, requests));
+    }
   };
 }
 
-/**
- * Adds the file routes of a format to a router. They serve only the files of the key's owner, and answer `not_found` for every other file.
- * Mount the router behind `requireKey`.
- */
-export function addFileRoutes(
+function addFileRoutes(
   router: Router,
   format: FormatFiles,
   parts: FileRoutesParts,
-  handleKeyed: KeyedHandler,
+  handleUpload: (handler: AnsweringHandler) => RequestHandler,
 ): void {
   const { path } = format;
   const { files } = parts;
@@ -49,7 +58,7 @@ export function addFileRoutes(
     if (!file) throw format.notFound(shown);
     return file;
   };
-  const create = handleKeyed('arrives', async (request, response) => {
+  const create = handleUpload(async (request, response) => {
     response.json(format.show(await upload(request, response, findOwner(response), format, parts)));
   });
   router.post(path, create);

@@ -1,20 +1,10 @@
 import type { Request, Response } from 'express';
 import { createShuttingDownError, RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/json-request.ts';
-import type { HeldBodies } from '../http/held-bodies.ts';
 import { computePieceMemory } from '../http/read-body.ts';
 import { getRequestContext } from '../http/request-context.ts';
+import type { RequestParts } from '../http/request-parts.ts';
 import { receiveForm, type Form } from './receive-form.ts';
-
-export interface ReceiveFormParts {
-  heldBodies: HeldBodies;
-  /** Whether the time to drain is over and the process is about to exit. */
-  isEnding: () => boolean;
-  /** Milliseconds without a byte after which the form is refused. */
-  bodyTimeoutMs: number;
-  /** `maxBytes`: largest size of all files of a form together. */
-  inputFiles: { maxBytes: number };
-}
 
 /** A file in base64, split into pieces. */
 type Base64File = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
@@ -34,7 +24,15 @@ const startLength = 88;
 export async function receiveFormBody(
   request: Request,
   response: Response,
-  { heldBodies, isEnding, bodyTimeoutMs: timeoutMs, inputFiles: { maxBytes } }: ReceiveFormParts,
+  {
+    heldBodies,
+    isEnding,
+    bodyTimeoutMs: timeoutMs,
+    inputFiles: { maxBytes },
+  }: Pick<RequestParts, 'heldBodies' | 'isEnding' | 'bodyTimeoutMs'> & {
+    /** `maxBytes`: largest size of all files of a form together. */
+    inputFiles: { maxBytes: number };
+  },
 ): Promise<Buffer | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;

@@ -26,7 +26,8 @@ export interface HealthParts extends DependencyParts {
 }
 
 /** Reads the state of broker, Redis, store and workers. Resolves within about a second, even when Redis hangs. */
-export async function readHealth({ workers, isDraining, ...parts }: HealthParts): Promise<Health> {
+export async function readHealth(parts: HealthParts): Promise<Health> {
+  const { workers, isDraining } = parts;
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   let failing = 0;
   for (const { announcement } of workers.workers()) {
@@ -39,9 +40,9 @@ export async function readHealth({ workers, isDraining, ...parts }: HealthParts)
 }
 
 /** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; otherwise 200. */
-export function answerHealth(parts: HealthParts) {
+export function answerHealth(read: () => Promise<Health>) {
   return async (_: Request, response: Response): Promise<void> => {
-    const answer = await readHealth(parts);
+    const answer = await read();
     response.status(answer.status === 'draining' ? 503 : 200).json(answer);
   };
 }

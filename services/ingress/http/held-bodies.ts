@@ -1,7 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
+import type { IngressContext } from '../context.ts';
 import { BodyReservation, overloadedError, type Holdings } from './body-reservation.ts';
+import { EventLoopLoad } from './event-loop-load.ts';
 
 /** The fields of the identity that sends a body: the id of its key, its owner, and the limits that apply to the key. */
 export type BodySender = Pick<KeyIdentity, 'id' | 'ownerId' | 'storesAs' | 'limits'>;
@@ -88,4 +90,12 @@ function findConcurrentLimit(limits: readonly PartyLimits[]): number {
 function stillArrivingError(count: number): RouterError {
   const message = `The bodies of ${count} requests of this key are still arriving.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
+}
+
+/** Opens the bound on requests and bodies of this process. New requests are also refused while the event loop is behind. */
+export function openHeldBodies({ releases }: Pick<IngressContext, 'releases'>): HeldBodies {
+  const load = new EventLoopLoad();
+  releases.add('event loop load', () => load.close());
+  const memory = process.constrainedMemory();
+  return new HeldBodies(computeHeldBytes(memory), computeMaxActive(memory), load);
 }

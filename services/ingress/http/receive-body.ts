@@ -1,16 +1,8 @@
 import { createShuttingDownError } from '#shared/core/errors.ts';
 import { computeTextMemory } from '#shared/core/text-memory.ts';
 import type { Request, Response } from 'express';
-import type { HeldBodies } from './held-bodies.ts';
 import { getRequestContext } from './request-context.ts';
-import type { ReadBody } from './read-body.ts';
-
-export interface ReceiveParts {
-  readBody: ReadBody;
-  heldBodies: HeldBodies;
-  /** Whether the time to drain is over and the process is about to exit. */
-  isEnding: () => boolean;
-}
+import type { RequestParts } from './request-parts.ts';
 
 /**
  * Reads a request's body within the limits of this process, and claims the request's idempotency key. The memory of the body
@@ -22,7 +14,7 @@ export interface ReceiveParts {
 export async function receiveBody(
   request: Request,
   response: Response,
-  { readBody, heldBodies, isEnding }: ReceiveParts,
+  { readBody, heldBodies, isEnding }: Pick<RequestParts, 'readBody' | 'heldBodies' | 'isEnding'>,
 ): Promise<Buffer | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;

@@ -1,9 +1,15 @@
 import type { RequestHandler } from 'express';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 import { KeyedRequest, type AnsweringHandler, type KeyedRoute } from './keyed-request.ts';
 
-/** Wraps a handler so that it serves requests with an idempotency key. */
-export type KeyedHandler = (body: KeyedRoute['body'], handler: AnsweringHandler) => RequestHandler;
+/** Wraps a handler of a format's route with `handleIdempotently`; see `KeyedRoute`. By default, executions continue without the client. */
+export type HandleKeyed = (
+  format: AnswerFormat,
+  body: KeyedRoute['body'],
+  handler: AnsweringHandler,
+  isUncancelled?: boolean,
+) => RequestHandler;
 
 /**
  * Executes a request with an `Idempotency-Key` once. Further requests with the key get the same answer

@@ -1,6 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { registerDependencyGauges } from '#shared/core/metrics/service-registry.ts';
+import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import type { StoreOutcome } from '#shared/serving/stored/answer-storer.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
+import type { IngressContext } from '../context.ts';
+import { registerBackgroundMetrics, type CountOpen } from './background-metrics.ts';
+import { registerQueueMetrics } from './queue-metrics.ts';
+import { registerWorkerMetrics } from './worker-metrics.ts';
 
 export interface IngressMetricsSources {
   heldBodies: { bytes: number };
@@ -13,6 +19,29 @@ export interface IngressMetricsSources {
   store: { isLost: boolean };
   hedges: { counts: Readonly<Record<HedgeOutcome, number>> };
   storer: { counts: Readonly<Record<StoreOutcome, number>> };
+}
+
+/**
+ * Adds all metrics that are computed at each scrape.
+ * @param unfinishedWork see `registerBackgroundMetrics`
+ */
+export function registerMetrics(
+  { metricsRegistry: registry, serving, openRequests, unreadOutputs }: IngressContext,
+  { heldBodies, hedges, storer }: Pick<IngressMetricsSources, 'heldBodies' | 'hedges' | 'storer'>,
+  unfinishedWork: Readonly<Record<string, CountOpen>>,
+): void {
+  const { broker, writes, dispatcher, workers, files, ledger, limits, store } = serving;
+  registerDependencyGauges(registry, {
+    nats: () => broker.measureRoundTripMs(),
+    redis: () => writes.measureRoundTripMs(),
+  });
+  registerQueueMetrics(registry, () => dispatcher.jobs());
+  registerWorkerMetrics(registry, () => workers.workers());
+  registerFileMetrics(registry, files);
+  const countKeptBytes = () => dispatcher.keptBytes;
+  const own = { heldBodies, countKeptBytes, unreadOutputs, openRequests, ledger, limits, store, hedges, storer };
+  registerIngressMetrics(registry, own);
+  registerBackgroundMetrics(registry, unfinishedWork);
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
-import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
@@ -14,22 +13,21 @@ import { receiveFormBody } from '../files/receive-form-body.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { readContinuePermission, readMaxWait } from '../http/read-request-headers.ts';
-import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { receiveBody } from '../http/receive-body.ts';
 import { getRequestContext } from '../http/request-context.ts';
+import type { RequestParts } from '../http/request-parts.ts';
 import { readSession } from '../http/read-session.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { pickPassedHeaders } from './pick-passed-headers.ts';
 import { detectPurpose } from './purpose/detect-purpose.ts';
-import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-export interface ServeParts extends ReceiveParts, PrepareComponents, RequestComponents, AnswerInBackgroundParts {
-  unreadOutputs: UnreadOutputs;
-  /** Milliseconds without a byte after which a form is refused. */
-  bodyTimeoutMs: number;
-  findKnownRefusal: LimitKeeper['findKnownRefusal'];
-  /** Records the requests of keys for which recording is switched on; undefined if it is switched off in this ingress. */
-  recorder: Pick<Recorder, 'begin'> | undefined;
-}
+export type ServeParts = RequestParts &
+  PrepareComponents &
+  RequestComponents &
+  AnswerInBackgroundParts & {
+    /** Records the requests of keys for which recording is switched on; undefined if it is switched off in this ingress. */
+    recorder: Pick<Recorder, 'begin'> | undefined;
+  };
 
 /** Creates the handler of a model route. The handler receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {

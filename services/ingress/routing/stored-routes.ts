@@ -3,40 +3,52 @@ import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Logger } from '#shared/core/log.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-stored.ts';
-import { type BackgroundParts, streamBackground } from '../background/stream-background.ts';
-import { refuseMethod } from '../http/answer-error.ts';
-import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import type { HeldBodies } from '../http/held-bodies.ts';
+import type { openResponses } from '../background/open-responses.ts';
+import { streamBackground } from '../background/stream-background.ts';
+import { createErrorHandler, refuseMethod } from '../http/answer-error.ts';
+import type { HandleKeyed } from '../idempotency/handle-idempotently.ts';
 import { getRequestContext } from '../http/request-context.ts';
+import type { RequestParts } from '../http/request-parts.ts';
+import type { AddApiRoutes } from './api-routes.ts';
 
-export interface StoredRoutesParts {
-  answers: AnswerStore;
-  background: BackgroundParts;
-  heldBodies: HeldBodies;
-  log: Pick<Logger, 'debug'>;
-}
+type StoredRoutesParts = Pick<ReturnType<typeof openResponses>, 'answers' | 'background'> &
+  Pick<RequestParts, 'heldBodies' | 'log'>;
 
-export interface StoringFormat extends Pick<ClientFormat, 'read'> {
+interface StoringFormat extends ClientFormat {
   stored: StoredAnswers;
-  background: BackgroundAnswers | undefined;
 }
 
 /**
- * Adds the routes of a format's stored answers and background responses to a router. They serve only the answers of the key's owner, and
- * answer `not_found` for every other answer. Mount the router behind `requireKey`, and after the routes of the format with paths that look
- * like the id of an answer.
+ * Creates the routes of stored answers and background responses. They serve only the answers of the key's owner, and answer `not_found` for
+ * every other answer. Mount them after the routes of the formats with paths that look like the id of an answer.
  */
-export function addStoredRoutes(
+export function createStoredRoutes(
+  requests: RequestParts,
+  { answers, background }: Pick<StoredRoutesParts, 'answers' | 'background'>,
+  handleKeyed: HandleKeyed,
+): AddApiRoutes {
+  const { heldBodies, log } = requests;
+  return (routes, _, formats) => {
+    for (const format of formats.filter(isStoring)) {
+      addStoredRoutes(routes, format, { answers, background, heldBodies, log }, handleKeyed);
+      routes.use(format.stored.path, createErrorHandler(format, requests));
+    }
+  };
+}
+
+function isStoring(format: ClientFormat): format is StoringFormat {
+  return format.stored !== undefined;
+}
+
+function addStoredRoutes(
   router: Router,
   format: StoringFormat,
   parts: StoredRoutesParts,
-  handleKeyed: KeyedHandler,
+  handleKeyed: HandleKeyed,
 ): void {
   const { stored, background: backgroundFormat } = format;
   const { answers, background } = parts;
@@ -76,7 +88,7 @@ export function addStoredRoutes(
     response.json(stored.listItems(await readInput(format, parts, reference, response), request.query));
   });
   router.all(`${answerPath}/input_items`, refuseMethod('GET', 'HEAD'));
-  const handleCancel = handleKeyed('unread', async (request, response) => {
+  const handleCancel = handleKeyed(format, 'unread', async (request, response) => {
     const reference = { id: readId(request), owner: findOwner(response) };
     answers.assertIntact();
     const record = await background.responses.find(reference.owner, reference.id);

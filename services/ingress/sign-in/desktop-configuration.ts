@@ -3,14 +3,8 @@ import type { RequestHandler, Response } from 'express';
 import { readIssuer } from '#shared/accounts/credentials/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
-import type { Registry } from '#shared/registry/registry.ts';
+import type { IngressContext } from '../context.ts';
 import { readBearerToken } from '../http/require-key.ts';
-
-export interface DesktopConfigurationParts {
-  registry: () => Pick<Registry, 'token_issuers'>;
-  /** URL at which people reach the router; if undefined, the URL of each request is used. */
-  publicUrl: string | undefined;
-}
 
 /**
  * Creates the handler that sends a desktop program its whole configuration. The program authenticates with the token of a person. Mount the
@@ -21,12 +15,12 @@ export function answerDesktopConfiguration(
   desktopApi: Pick<ApiDesktop, 'configuration'>,
   listCards: (response: Response) => readonly ModelCard[],
   prefixes: readonly string[],
-  parts: DesktopConfigurationParts,
+  { config, serving: { registry } }: Pick<IngressContext, 'config' | 'serving'>,
 ): RequestHandler {
   return (request, response) => {
     const token = readBearerToken(request.get('authorization'));
     const issuerOfToken = token === undefined ? undefined : readIssuer(token);
-    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === issuerOfToken);
+    const accepted = registry.current().token_issuers.find(({ issuer }) => issuer === issuerOfToken);
     if (!accepted?.desktop) {
       const message =
         'There is a configuration only for people whose token comes from an issuer with `claude_desktop`.';
@@ -35,7 +29,7 @@ export function answerDesktopConfiguration(
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';
     const base = request.baseUrl.slice(0, request.baseUrl.length - prefix.length);
     const { issuer, desktop } = accepted;
-    const facts = { baseUrl: `${resolveRouterAddress(request, parts.publicUrl)}${base}`, issuer, desktop };
+    const facts = { baseUrl: `${resolveRouterAddress(request, config.PUBLIC_URL)}${base}`, issuer, desktop };
     response.set('cache-control', 'private, no-store').json(desktopApi.configuration(listCards(response), facts));
   };
 }

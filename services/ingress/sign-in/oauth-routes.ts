@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-codes.ts';
 import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
-import type { Logger } from '#shared/core/log.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
-import type { ArrivingBodies } from '../http/arriving-bodies.ts';
+import type { IngressContext } from '../context.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import { createMetadataHandler, deviceGrant, metadataPath } from './authorization-server-metadata.ts';
 import { answerOAuthError, OAuthError } from './oauth-error.ts';
@@ -16,7 +15,8 @@ const maxFormBytes = 16 * 1024;
 
 export const devicePage = '/device';
 
-export interface OAuthRoutesParts {
+/** What the endpoints do with the sign-ins of programs. */
+export interface OAuthPrograms {
   programs: Pick<Programs, 'claim' | 'refresh' | 'signOut' | 'readProgramId'> & {
     devices: Pick<Programs['devices'], 'begin'>;
   };
@@ -24,11 +24,6 @@ export interface OAuthRoutesParts {
   announce: (changedId: string) => Promise<void>;
   /** Records that the refresh token of a program was used twice, and that the program was therefore signed out. */
   noteReplay: (program: { programId: string; userId: string }) => Promise<void>;
-  store: { assertIntact(): void };
-  publicUrl: string | undefined;
-  bodyTimeoutMs: number;
-  arrivingBodies: ArrivingBodies;
-  log: Logger;
 }
 
 const formValue = z.string().max(4_096).optional();
@@ -45,16 +40,15 @@ const formSchema = z.object({
  * Creates the endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
  * and revocation (RFC 7009). The endpoints read no cookie. A page of another origin cannot send them a form or read their answers.
  * @param base base path of the endpoints; `''` for the root
- * @param apis names and paths of the APIs, for `rtr env`
  */
 export function createOAuthRoutes(
   base: string,
-  apis: readonly { name: string; path: string }[],
-  parts: OAuthRoutesParts,
+  { apis, config, serving: { store }, arrivingBodies, log }: IngressContext,
+  { programs, announce, noteReplay }: OAuthPrograms,
 ): Router {
-  const { programs, announce, noteReplay, store } = parts;
+  const { PUBLIC_URL: publicUrl } = config;
   const routes = Router({ caseSensitive: true });
-  routes.get(metadataPath, createMetadataHandler(base, apis, parts.publicUrl));
+  routes.get(metadataPath, createMetadataHandler(base, apis, publicUrl));
 
   const endpoints = Router({ caseSensitive: true });
   endpoints.use((_, response, next) => {
@@ -63,11 +57,11 @@ export function createOAuthRoutes(
     next();
   });
   endpoints.all(['/device_authorization', '/token', '/revoke'], requirePost, refuseOtherOrigins);
-  endpoints.use(endSlowBody(parts.bodyTimeoutMs), parts.arrivingBodies.createHandler(maxFormBytes));
+  endpoints.use(endSlowBody(config.BODY_TIMEOUT_MS), arrivingBodies.createHandler(maxFormBytes));
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes, inflate: false }));
   endpoints.post('/device_authorization', async (request, response) => {
     const fields = readForm(request);
-    const page = `${resolveRouterAddress(request, parts.publicUrl)}${devicePage}`;
+    const page = `${resolveRouterAddress(request, publicUrl)}${devicePage}`;
     const start = await programs.devices.begin({
       client: findClientName(fields, request),
       address: request.ip ?? '',
@@ -112,7 +106,7 @@ export function createOAuthRoutes(
     // An unknown token gets the same answer (RFC 7009, section 2.2).
     response.status(200).end();
   });
-  endpoints.use(answerOAuthError(parts.log));
+  endpoints.use(answerOAuthError(log));
   routes.use('/oauth', endpoints);
   return routes;
 

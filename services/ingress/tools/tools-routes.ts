@@ -1,30 +1,38 @@
-import { Router, type Request, type Response } from 'express';
+import { Router, type Express, type Request, type Response } from 'express';
+import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
+import { createMcpAccountLinks } from '#shared/connections/create-mcp-account-links.ts';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall, toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import type { IngressContext } from '../context.ts';
+import { createErrorHandler, refuseUnknownPath, refuseMethod } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools, type ListedTool } from '#shared/serving/list-tools.ts';
-import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
-import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
-import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { receiveBody } from '../http/receive-body.ts';
+import type { RequestParts } from '../http/request-parts.ts';
+import { requireKey } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
-import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
-import { handleIdempotently } from '../idempotency/handle-idempotently.ts';
+import { serveTool } from '#shared/serving/serve-tool.ts';
+import type { HandleKeyed } from '../idempotency/handle-idempotently.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 
-export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerErrorParts, RequireKeyParts {
-  unreadOutputs: UnreadOutputs;
-  idempotency: IdempotencyParts;
+/** Opens the links of people to the MCP servers of the registry, and the look-up of their tools. */
+export function openToolLinks({ config, prefix, environment, serving, log, releases }: IngressContext) {
+  const { redis, ownerKeys: keys, reportUnreadable: report, registry } = serving;
+  return createMcpAccountLinks({
+    store: new McpAccountLinkStore(redis.redis, prefix, { keys, report }),
+    registry: () => registry.current(),
+    environment,
+    networks: config.OAUTH_NETWORKS,
+    publicUrl: config.PUBLIC_URL,
+    log,
+    releases,
+  });
 }
 
-/**
- * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One route lists the tools, the other runs a tool without a
- * language model.
- */
-export function createToolsRoutes(parts: ToolsRoutesParts): Router {
+/** Creates the routes of the tools API. One route lists the tools, the other runs a tool without a language model. */
+export function createToolsRoutes(parts: RequestParts, handleKeyed: HandleKeyed) {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
   routes.get('/list', async (_, response) => {
@@ -34,18 +42,12 @@ export function createToolsRoutes(parts: ToolsRoutesParts): Router {
     const listed = await listAllTools(parts, context);
     response.json({ object: 'list', data: listed.map(toToolAnswer) });
   });
-  const keyed = {
-    format: toolsFormat,
-    answerError: createErrorHandler(toolsFormat, parts),
-    body: 'whole',
-    // A tool may have had effects by the time its client leaves. A second execution would repeat these effects.
-    isUncancelled: true,
-  } as const;
-  routes.post('/execute', handleIdempotently(createExecuteHandler(parts), keyed, parts.idempotency));
+  // A tool may have had effects by the time its client leaves. A second execution would repeat these effects.
+  routes.post('/execute', handleKeyed(toolsFormat, 'whole', createExecuteHandler(parts)));
   routes.all('/list', refuseMethod('GET', 'HEAD'));
   routes.all('/execute', refuseMethod('POST'));
   routes.use(refuseUnknownPath, createErrorHandler(toolsFormat, parts));
-  return routes;
+  return (app: Express): void => void app.use('/api/tools/v1', routes);
 }
 
 function toToolAnswer({
@@ -62,7 +64,7 @@ function toToolAnswer({
   return { name, title, description, ...schemas, annotations, server, worker };
 }
 
-function createExecuteHandler(parts: ToolsRoutesParts): AnsweringHandler {
+function createExecuteHandler(parts: RequestParts): AnsweringHandler {
   return async (request, response) => {
     // Only `startTool` has the body in a local variable, because local variables of this handler live as long as the answer.
     const running = await startTool(request, response, parts);
@@ -73,7 +75,7 @@ function createExecuteHandler(parts: ToolsRoutesParts): AnsweringHandler {
 async function startTool(
   request: Request,
   response: Response,
-  parts: ToolsRoutesParts,
+  parts: RequestParts,
 ): Promise<RunningRequest | undefined> {
   const body = await receiveBody(request, response, parts);
   if (!body) return undefined;

@@ -50,7 +50,7 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/accounts/keys/key-verifier.ts', job: 'looks the key up, cached for seconds', ...wired },
       { file: 'services/ingress/http/receive-body.ts', job: 'receives the body within all bounds' },
       { file: 'services/ingress/http/held-bodies.ts', job: 'the memory for bodies, shared among keys' },
-      { file: 'services/ingress/http/read-body.ts', job: 'reads and decompresses one body' },
+      { file: 'services/ingress/http/read-body.ts', job: 'reads and decompresses one body', ...wired },
       { file: 'shared/formats/chat/chat-format.ts', job: 'what the ingress knows of this format' },
       { file: 'shared/formats/chat/parse-chat-request.ts', job: 'checks the fields, names the wrong one' },
       { file: 'shared/formats/sse/streamed-answer.ts', job: 'keep-alives, error events, relayed tokens' },

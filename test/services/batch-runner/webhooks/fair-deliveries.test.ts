@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, inject, it } from 'vitest';
+import type { RelayContext } from '#services/batch-runner/start-relayed-worker.ts';
 import { startWebhooks } from '#services/batch-runner/webhooks/start-webhooks.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { Releases } from '#shared/core/release.ts';
@@ -18,9 +19,10 @@ it('webhooks whose receivers never answer delay nobody else, and each of their o
   const access = { url: inject('redisUrl'), prefix, log: silentLog };
   const jobs = stopAfterTest(new BackgroundJobs(access));
   const releases = new Releases();
-  const parts = { access, jobs, networks: ['127.0.0.1'], registry: new Registry(), log: silentLog, releases };
-  const worker = startWebhooks({ webhooks: { endpoints, deliveries }, ...parts });
-  stopAfterTest({ stop: () => Promise.all([releases.releaseAll(), worker.close()]) });
+  const queues: RelayContext['queues'] = new Map();
+  const context = { access, jobs, queues, metricsRegistry: new Registry(), log: silentLog, releases };
+  startWebhooks(context, { endpoints, deliveries }, ['127.0.0.1']);
+  stopAfterTest({ stop: () => Promise.all([releases.releaseAll(), queues.get('webhooks')?.close()]) });
   const silent = await startReceiver();
   silent.answer(() => undefined);
   for (const member of slowMembers) {

@@ -1,27 +1,23 @@
-import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type Express, type Request, type RequestHandler, type Response } from 'express';
 import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
-import { createErrorHandler, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
-import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import type { IngressContext } from '../context.ts';
+import { createErrorHandler, refuseMethod } from '../http/answer-error.ts';
+import { receiveBody } from '../http/receive-body.ts';
 import { getRequestContext } from '../http/request-context.ts';
-import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import type { RequestParts } from '../http/request-parts.ts';
+import { requireKey } from '../http/require-key.ts';
 import { mcpFormat, createMcpFormat } from './mcp-format.ts';
-import type { ToolsMcp } from './tools-mcp.ts';
+import { createToolsMcp } from './tools-mcp.ts';
 import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
 
-export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireKeyParts {
-  mcp: ToolsMcp;
-  /** Hosts of web pages that may use the endpoint, besides this machine. */
-  /** Origins of web pages that may use all APIs, or `*` alone. */
-  corsOrigins: readonly string[];
-}
-
-/** Creates the routes of the MCP server for tools, to be mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
-export function createMcpRoutes(parts: McpRoutesParts): Router {
-  const { mcp, corsOrigins } = parts;
+/** Opens the MCP server for tools, with its routes (Model Context Protocol, "Streamable HTTP"). */
+export function openMcp({ config, releases }: IngressContext, parts: RequestParts) {
+  const mcp = createToolsMcp(parts, parts.unreadOutputs, parts.log);
+  releases.add('MCP', () => mcp.close());
   const routes = Router({ caseSensitive: true });
-  routes.use(requireOrigin(corsOrigins));
+  routes.use(requireOrigin(config.CORS_ORIGINS));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response, next) => {
     const message = await receiveMessage(request, response, parts);
@@ -38,7 +34,10 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
   // Other methods are refused here, because the SDK would first read their bodies. There are no sessions that DELETE could end.
   routes.all('/', refuseMethod('GET', 'POST'));
   routes.use(createErrorHandler(mcpFormat, parts));
-  return routes;
+  return {
+    addRoutes: (app: Express): void => void app.use('/api/tools/mcp', routes),
+    stopListening: () => mcp.stopListening(),
+  };
 }
 
 /**
@@ -47,7 +46,7 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError as `receiveBody` and `parseJsonBody` do
  */
-async function receiveMessage(request: Request, response: Response, parts: ReceiveParts): Promise<unknown> {
+async function receiveMessage(request: Request, response: Response, parts: RequestParts): Promise<unknown> {
   const body = await receiveBody(request, response, parts);
   if (!body) return undefined;
   getRequestContext(response).memory.grow(2 * computeTextMemory(body));
