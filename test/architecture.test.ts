@@ -30,7 +30,7 @@ const homes: Record<string, readonly string[]> = {
     'services/cli-worker',
     'services/tools-worker',
   ],
-  ioredis: ['shared/accounts'],
+  ioredis: ['shared/store', 'shared/accounts'],
   bullmq: ['shared/background'],
   nodemailer: ['services/batch-runner'],
   '@aws-sdk/': ['shared/files'],

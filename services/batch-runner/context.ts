@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
+import { UnfinishedWork } from '#shared/store/redis/unfinished-work.ts';
 import type { BackgroundAccess } from '#shared/background/background-access.ts';
 import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';

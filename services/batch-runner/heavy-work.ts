@@ -1,4 +1,4 @@
-import type { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
+import type { UnfinishedWork } from '#shared/store/redis/unfinished-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
-import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
+import { ShortOutages } from '#shared/store/redis/short-outages.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';

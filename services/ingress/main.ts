@@ -1,4 +1,4 @@
-import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
+import { RefusalLedger } from '#shared/accounts/ledger/refusals/refusal-ledger.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { openConsole } from '../console/open-console.ts';
 import { createApp } from './app.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
-import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
+import { isRedisAddress } from '#shared/store/redis/redis-options.ts';
 import { logSettings, setting } from '#shared/core/load-config.ts';
 
 /** Host and port of the router if the settings name none. */

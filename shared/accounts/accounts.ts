@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { AdminTokenStore } from './admin-tokens/admin-token-store.ts';
+import { AdminTokenStore } from './keys/admin-tokens/admin-token-store.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
 import { ConsoleSettingsStore } from './people/console-settings.ts';
@@ -9,10 +9,10 @@ import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
-import { NameLock } from './redis/name-lock.ts';
-import { StoreMarker } from './redis/store-marker.ts';
+import { NameLock } from '../store/redis/name-lock.ts';
+import { StoreMarker } from '../store/redis/store-marker.ts';
 import { RegistryVersions } from './registry-versions/registry-versions.ts';
-import { warnUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
+import { warnUnreadable, type ReportUnreadable } from '../store/redis/stored-records.ts';
 import { SignInSessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 

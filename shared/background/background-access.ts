@@ -1,5 +1,5 @@
 import type { ConnectionOptions, RedisOptions } from 'bullmq';
-import { buildRedisOptions } from '#shared/accounts/redis/redis-options.ts';
+import { buildRedisOptions } from '#shared/store/redis/redis-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface BackgroundAccess {

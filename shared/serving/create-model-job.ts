@@ -1,5 +1,5 @@
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';

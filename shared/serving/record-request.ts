@@ -1,6 +1,6 @@
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
+import type { Refusal } from '#shared/accounts/ledger/refusals/refusal-sampler.ts';
 import { errorTable, type RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';

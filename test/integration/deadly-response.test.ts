@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { expect, inject, it } from 'vitest';
 import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
-import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
+import { UnfinishedWork } from '#shared/store/redis/unfinished-work.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { stopAfterTest } from '../helpers/stop-after-test.ts';

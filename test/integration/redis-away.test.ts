@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chat, engineState, eventsIn, newKey, post } from '../helpers/clients/keyed-requests.ts';
 import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';

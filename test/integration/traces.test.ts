@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { made } from '../helpers/accounts/made.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
+import { StoredResponses } from '#shared/accounts/responses/stored/stored-responses.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 
 const roomy = { keepMs: 60_000, ownerBytes: 100_000_000, totalBytes: 100_000_000, historyBytes: 100_000_000 };

@@ -1,4 +1,4 @@
-import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { toBudgetField } from '#shared/accounts/limits/refused-budgets.ts';

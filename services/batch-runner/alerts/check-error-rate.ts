@@ -1,4 +1,4 @@
-import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { windowSeconds, type ErrorRateSnapshot } from './error-view.ts';

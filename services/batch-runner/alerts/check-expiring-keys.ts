@@ -1,4 +1,4 @@
-import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import { isUsable, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { findBeginning, toPeriodName } from '#shared/accounts/periods.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
-import { createStoredSchema } from '#shared/accounts/redis/stored-value.ts';
+import type { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { WebhookEvent, WebhookEventType } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import type { Trouble, WorkerProcess, WorkersSnapshot } from './worker-view.ts';

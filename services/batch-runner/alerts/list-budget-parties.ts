@@ -2,8 +2,8 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { findLiveKeysByParty, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { TotalsUnit } from '#shared/accounts/periods.ts';
-import { toServiceParty, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
-import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
+import { toServiceParty, listServiceAccounts } from '#shared/accounts/sign-in/token-issuers/service-identity.ts';
+import type { AcceptedIssuer } from '#shared/accounts/sign-in/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 
 /** Names of the limits that are budgets, and the period of each budget. */

@@ -4,7 +4,7 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice, SliceResults } from '#shared/accounts/batches/slice.ts';
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { Upload } from '#shared/files/files.ts';

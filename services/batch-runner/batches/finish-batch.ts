@@ -3,7 +3,7 @@ import { findStopReason, isOver, type BatchProblem, type BatchRecord } from '#sh
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { Upload } from '#shared/files/files.ts';
 import type { BatchDependencies } from './batch-dependencies.ts';

@@ -11,7 +11,7 @@ import { heavyBytes } from '../heavy-work.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import { readLine } from '../lines/read-line.ts';
-import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
+import { recordThroughOutage } from '#shared/store/redis/record-through-outage.ts';
 import { runLine, type LineEnd, type RunLineParts } from '../lines/run-line.ts';
 import type { Answer, LineRequest, LineStops } from '../lines/try-line.ts';
 import { storeResult, type StoredResult, type StoreResultParts } from '../lines/store-result.ts';

@@ -1,8 +1,8 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
-import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { heavyBytes } from '../heavy-work.ts';
 import type { ParkedBatches } from '../slots/parked-batches.ts';

@@ -1,6 +1,6 @@
 import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';

@@ -1,4 +1,4 @@
-import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import type { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import { nameRequests, type FindNames } from '#shared/accounts/ledger/name-requests.ts';
 import { usageCsvHead, toUsageCsvLine } from '#shared/accounts/ledger/usage-csv.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';

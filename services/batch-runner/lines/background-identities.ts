@@ -9,9 +9,9 @@ import {
   createTeamIdentity,
   parseServiceName,
   parseTeamId,
-} from '#shared/accounts/token-issuers/service-identity.ts';
-import { ReadThroughCache } from '#shared/accounts/redis/read-through-cache.ts';
-import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
+} from '#shared/accounts/sign-in/token-issuers/service-identity.ts';
+import { ReadThroughCache } from '#shared/store/redis/read-through-cache.ts';
+import type { AcceptedIssuer } from '#shared/accounts/sign-in/token-issuers/token-issuer.ts';
 import type { TeamStore } from '#shared/accounts/people/team-store.ts';
 import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';

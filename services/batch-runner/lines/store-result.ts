@@ -7,7 +7,7 @@ import {
 } from '#shared/accounts/batches/line-result.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import type { Files } from '#shared/files/files.ts';
-import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
+import { recordThroughOutage } from '#shared/store/redis/record-through-outage.ts';
 
 /** Largest result in bytes that is stored in Redis itself. */
 const maxInRedisBytes = 64 * 1024;

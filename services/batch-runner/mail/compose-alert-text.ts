@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
+import type { MailedEventType } from '#shared/accounts/webhooks/alert-mails/alert-mail.ts';
 import { formatCount, formatDollars, formatInstant, toOneLine, quote } from './mail-formats.ts';
 
 export interface AlertText {

@@ -1,5 +1,5 @@
-import { isMailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
-import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { isMailedEventType } from '#shared/accounts/webhooks/alert-mails/alert-mail.ts';
+import type { RunningMail } from '#shared/accounts/webhooks/alert-mails/alert-mails.ts';
 import { composeAlertText, type AlertText } from './compose-alert-text.ts';
 import type { MailSender } from './mail-settings.ts';
 import { formatInstant, toOneLine } from './mail-formats.ts';

@@ -1,4 +1,4 @@
-import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import type { RunningMail } from '#shared/accounts/webhooks/alert-mails/alert-mails.ts';
 import { createDeliverer, type DeliverDue, type DelivererOptions, type TryResult } from '../deliver-due.ts';
 import { MailError, type Mail, type SendMail } from './send-mail.ts';
 

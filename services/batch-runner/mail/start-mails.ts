@@ -1,4 +1,4 @@
-import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { AlertMails } from '#shared/accounts/webhooks/alert-mails/alert-mails.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { RunnerContext } from '../context.ts';
 import { startRelayedWorker } from '../start-relayed-worker.ts';

@@ -1,4 +1,4 @@
-import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import type { ResponseWork } from '#shared/accounts/responses/background/response-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createResponseJob } from '#shared/background/response-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';

@@ -1,6 +1,6 @@
-import { isOver } from '#shared/accounts/background-responses/background-record.ts';
-import type { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
-import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import { isOver } from '#shared/accounts/responses/background/background-record.ts';
+import type { AnswerChanges } from '#shared/store/answer-journal/answer-changes.ts';
+import type { ResponseWork } from '#shared/accounts/responses/background/response-work.ts';
 
 /** Milliseconds between two reads of a response's record, in case the notice of a change is lost. */
 const checkIntervalMs = 5_000;

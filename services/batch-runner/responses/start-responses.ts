@@ -1,4 +1,4 @@
-import { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import { ResponseWork } from '#shared/accounts/responses/background/response-work.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
 import type { ResponseJob } from '#shared/background/response-jobs.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';

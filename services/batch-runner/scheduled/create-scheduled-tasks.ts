@@ -1,7 +1,7 @@
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import { sweptStores, type SweptStore } from '#shared/accounts/owned-store/owned-kinds.ts';
+import { sweptStores, type SweptStore } from '#shared/accounts/people/owned-kinds.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createBudgetCheck } from '../alerts/check-budgets.ts';

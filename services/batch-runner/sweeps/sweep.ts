@@ -1,4 +1,4 @@
-import { sweptStores, type SweptStore } from '#shared/accounts/owned-store/owned-kinds.ts';
+import { sweptStores, type SweptStore } from '#shared/accounts/people/owned-kinds.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { WebhookDeliveries } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { releaseObjects, type ReleaseParts } from '../batches/release-objects.ts';

@@ -1,5 +1,5 @@
 import type { RunningDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
-import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
+import { UnreadableRecordError } from '#shared/store/redis/stored-records.ts';
 import { version } from '#shared/core/version.ts';
 import { PublicFetchError } from '#shared/public-fetch/guarded-agent.ts';
 import type { PublicPost } from '#shared/public-fetch/public-post.ts';

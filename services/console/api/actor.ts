@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminTokenRecord } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import type { Person } from './access.ts';
 
 export type ActingToken = Pick<AdminTokenRecord, 'id' | 'name' | 'madeAt' | 'expiresAt' | 'isForCommand'>;

@@ -1,8 +1,8 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import type { AuditNote, AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
-import type { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
+import type { SecondFactorStore } from '#shared/accounts/sign-in/second-factor/second-factor-store.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';

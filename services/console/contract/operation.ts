@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminScope } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import type { NamedPeriod } from '#shared/accounts/periods.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { userRoles } from '#shared/accounts/people/user.ts';
-import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
+import { adminScopes } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 
 /*
  * The contract between the console's pages and its API: admin tokens. The rules of `account.ts` apply.

@@ -1,4 +1,4 @@
-import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
+import { BackgroundResponses } from '#shared/accounts/responses/background/background-responses.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import type { AnswerStore } from '#shared/serving/stored/resolve-stored.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { EventPage, BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
+import type { EventPage, BackgroundResponses } from '#shared/accounts/responses/background/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import { followJournal, type FollowedAnswer, type FollowParts } from '../http/follow-journal.ts';

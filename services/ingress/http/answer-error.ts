@@ -6,7 +6,7 @@ import { asRouterError, refuse } from './refuse.ts';
 import { getRequestContext } from './request-context.ts';
 import { traceError } from '#shared/serving/record-request.ts';
 import { InvalidKeyError, type RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
-import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
+import type { Refusal } from '#shared/accounts/ledger/refusals/refusal-sampler.ts';
 
 export interface AnswerErrorParts {
   log: Logger;

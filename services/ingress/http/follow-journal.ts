@@ -1,6 +1,6 @@
 import type { Response } from 'express';
-import type { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
-import type { JournalPage } from '#shared/accounts/answer-journal/answer-journal.ts';
+import type { AnswerChanges } from '#shared/store/answer-journal/answer-changes.ts';
+import type { JournalPage } from '#shared/store/answer-journal/answer-journal.ts';
 import { createShuttingDownError } from '#shared/core/errors.ts';
 import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import { WakeSignal } from './wake-signal.ts';

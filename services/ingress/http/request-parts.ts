@@ -1,6 +1,6 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import type { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
-import type { Refusal } from '#shared/accounts/refusals/refusal-sampler.ts';
+import type { RefusalLedger } from '#shared/accounts/ledger/refusals/refusal-ledger.ts';
+import type { Refusal } from '#shared/accounts/ledger/refusals/refusal-sampler.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ToolAccountLinks } from '#shared/connections/tool-account-links.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
-import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
+import type { ExecutionRef } from '#shared/store/answer-journal/answer-journal.ts';
 import type { AnswerHead, AnswerPart, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';

@@ -1,5 +1,5 @@
 import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
+import type { ShortOutages } from '#shared/store/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { CountedLimits } from '#shared/serving/count-request.ts';
 import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';

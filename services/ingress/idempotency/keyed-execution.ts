@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
-import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
-import { JournalWriter } from '#shared/accounts/answer-journal/journal-writer.ts';
+import type { ExecutionRef } from '#shared/store/answer-journal/answer-journal.ts';
+import { JournalWriter } from '#shared/store/answer-journal/journal-writer.ts';
 import type { AnswerHead, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { recordThroughOutage } from '#shared/accounts/redis/record-through-outage.ts';
+import { recordThroughOutage } from '#shared/store/redis/record-through-outage.ts';
 import { errorTable } from '#shared/core/errors.ts';
 import { getRequestContext } from '../http/request-context.ts';
 import { AttachedClient } from './attached-client.ts';

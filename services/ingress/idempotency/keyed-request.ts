@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
-import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
-import type { JournalEntry } from '#shared/accounts/answer-journal/journal-writer.ts';
+import type { ExecutionRef } from '#shared/store/answer-journal/answer-journal.ts';
+import type { JournalEntry } from '#shared/store/answer-journal/journal-writer.ts';
 import { createExecutionId, type RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { findStoreOwner, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';

@@ -1,4 +1,4 @@
-import type { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
+import type { AnswerChanges } from '#shared/store/answer-journal/answer-changes.ts';
 import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { toIdempotencyBounds } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';

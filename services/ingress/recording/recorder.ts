@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { computeSessionId, toSessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import { computeSessionId, toSessionOwner } from '#shared/accounts/ledger/agent-sessions/session-names.ts';
 import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';

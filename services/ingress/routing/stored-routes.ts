@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { findStoreOwner } from '#shared/accounts/keys/key-record.ts';
-import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
-import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { isOver, type BackgroundRecord } from '#shared/accounts/responses/background/background-record.ts';
+import type { StoredResponse } from '#shared/accounts/responses/stored/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';

@@ -1,6 +1,6 @@
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import type { RequestHandler, Response } from 'express';
-import { readIssuer } from '#shared/accounts/credentials/verify-credential.ts';
+import { readIssuer } from '#shared/accounts/keys/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
 import type { IngressContext } from '../context.ts';

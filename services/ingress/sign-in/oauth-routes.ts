@@ -1,7 +1,7 @@
 import { Router, urlencoded, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { deviceLifeMs, devicePollMs } from '#shared/accounts/programs/device-codes.ts';
-import type { Programs, TokenOutcome } from '#shared/accounts/programs/programs.ts';
+import { deviceLifeMs, devicePollMs } from '#shared/accounts/sign-in/programs/device-codes.ts';
+import type { Programs, TokenOutcome } from '#shared/accounts/sign-in/programs/programs.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';

@@ -1,12 +1,12 @@
 import type { Express } from 'express';
-import { createCredentialVerifier } from '#shared/accounts/credentials/verify-credential.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { createCredentialVerifier } from '#shared/accounts/keys/verify-credential.ts';
+import { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
-import { Programs } from '#shared/accounts/programs/programs.ts';
-import { fetchKeys } from '#shared/accounts/token-issuers/fetch-keys.ts';
-import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
+import { Programs } from '#shared/accounts/sign-in/programs/programs.ts';
+import { fetchKeys } from '#shared/accounts/sign-in/token-issuers/fetch-keys.ts';
+import { IssuedTokenVerifier } from '#shared/accounts/sign-in/token-issuers/issued-token-verifier.ts';
 import { announceInTime, announceKeyChange, onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { isSafeAddress } from '#shared/registry/token-issuers.ts';
 import type { IngressContext } from '../context.ts';

@@ -1,5 +1,5 @@
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { connectRedis, type RedisConnection } from '#shared/store/redis/connect-redis.ts';
+import { listRedisHosts } from '#shared/store/redis/redis-options.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { UpError } from '../up/up-error.ts';

@@ -1,6 +1,6 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { connectRedis } from '#shared/store/redis/connect-redis.ts';
+import { listRedisHosts } from '#shared/store/redis/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { maskKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createStoredSchema } from '../redis/stored-value.ts';
+import { createStoredSchema } from '../../store/redis/stored-value.ts';
 
 /**
  * The states of a batch. Formats derive the states that they show from these states and from `cancelledAt`.

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { filesScripts, toFileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { callRedis, callRedisAll, createStoreUnavailableError } from '../redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../redis/redis-script.ts';
-import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import { toStoredFields } from '../redis/stored-value.ts';
+import { callRedis, callRedisAll, createStoreUnavailableError } from '../../store/redis/call-redis.ts';
+import { RedisScript, scriptStart } from '../../store/redis/redis-script.ts';
+import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { toStoredFields } from '../../store/redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { batchRecordSchema, type BatchProblem, type BatchRecord, type BatchState } from './batch-record.ts';

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { OwnedStore } from '../owned-store/owned-store.ts';
-import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript, pagesScript } from '../redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { createStoredSchema } from '../redis/stored-value.ts';
+import { OwnedStore } from '../../store/owned-store/owned-store.ts';
+import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
+import { RedisScript, pagesScript } from '../../store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { createStoredSchema } from '../../store/redis/stored-value.ts';
 
 export const fileStore = new OwnedStore(new URL('lua/files.lua', import.meta.url));
 

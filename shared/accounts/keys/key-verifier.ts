@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
-import { createOverloadedError, ReadThroughCache, type CachedRead } from '../redis/read-through-cache.ts';
+import { createOverloadedError, ReadThroughCache, type CachedRead } from '../../store/redis/read-through-cache.ts';
 import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey, parseKeyForm } from './parse-key.ts';

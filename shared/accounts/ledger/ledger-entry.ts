@@ -1,4 +1,4 @@
-import { toAgentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
+import { toAgentSessionArgs, sessionScript } from './agent-sessions/session-entry.ts';
 import { findBeginning, computeExpiry, toPeriodName, type TotalsUnit } from '../periods.ts';
 import { keyNamesScript, toKeyNameBounds } from './key-names.ts';
 import { computeMaxIdsPerHash, maxOlderHashes } from './request-index.ts';

@@ -1,4 +1,4 @@
-import { toKeyWithOwner, computeSessionId, toSessionOwner } from '../agent-sessions/session-names.ts';
+import { toKeyWithOwner, computeSessionId, toSessionOwner } from './agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
+import { RedisScript } from '../../store/redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { toStoredFields } from '../redis/stored-value.ts';
+import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { toStoredFields } from '../../store/redis/stored-value.ts';
 import { generateToken, hashToken } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 

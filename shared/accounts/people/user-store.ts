@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll } from '../redis/call-redis.ts';
+import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
 import { limitNames, type Limits } from '../limits/limits.ts';
-import { RedisScript } from '../redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
-import { replaceJson, toStoredFields } from '../redis/stored-value.ts';
+import { RedisScript } from '../../store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { replaceJson, toStoredFields } from '../../store/redis/stored-value.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { ceilingNames, type Ceiling } from './ceiling.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';

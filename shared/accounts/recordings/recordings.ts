@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
-import { OwnedStore } from '../owned-store/owned-store.ts';
-import { callRedis } from '../redis/call-redis.ts';
-import { mapInPages } from '../redis/map-in-pages.ts';
-import { readNewest, type TimedPlace } from '../redis/read-newest.ts';
-import { RedisScript } from '../redis/redis-script.ts';
-import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
-import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import { OwnedStore } from '../../store/owned-store/owned-store.ts';
+import { callRedis } from '../../store/redis/call-redis.ts';
+import { mapInPages } from '../../store/redis/map-in-pages.ts';
+import { readNewest, type TimedPlace } from '../../store/redis/read-newest.ts';
+import { RedisScript } from '../../store/redis/redis-script.ts';
+import { warnUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import type { OwnerKeys } from '../../store/secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
 import {
   recordingFactsSchema,

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
+import { RedisScript } from '../../store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
 import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
 import { isSignedIn, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';

@@ -1,7 +1,7 @@
-import type { BackgroundResponsesDependencies } from '#shared/accounts/background-responses/background-responses.ts';
-import { toBackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { AnswerChanges } from '#shared/accounts/answer-journal/answer-changes.ts';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import type { BackgroundResponsesDependencies } from '#shared/accounts/responses/background/background-responses.ts';
+import { toBackgroundBounds } from '#shared/accounts/responses/background/background-settings.ts';
+import { AnswerChanges } from '#shared/store/answer-journal/answer-changes.ts';
+import { connectRedis } from '#shared/store/redis/connect-redis.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import type { ServingResources, OpenServingOptions } from './open-serving.ts';
 import type { ServingConfig } from './serving-settings.ts';

@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import type { RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { RedisConnection } from '#shared/store/redis/connect-redis.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { announceRegistryChange, onRegistryChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';

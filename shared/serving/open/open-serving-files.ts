@@ -1,6 +1,6 @@
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
-import type { RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import type { ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import type { RedisConnection } from '#shared/store/redis/connect-redis.ts';
+import type { ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
-import { storedSettings } from '#shared/accounts/stored-bounds.ts';
+import { parseSecrets } from '#shared/store/secrets/parse-secrets.ts';
+import { storedSettings } from '#shared/store/stored-bounds.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { computeContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';

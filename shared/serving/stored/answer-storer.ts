@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { StoredResponse, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import type { StoredResponse, StoredResponses } from '#shared/accounts/responses/stored/stored-responses.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { AnswerToStore } from './resolve-stored.ts';

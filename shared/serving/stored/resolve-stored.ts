@@ -3,7 +3,7 @@ import type {
   SearchResult,
   StoredResponse,
   StoredResponses,
-} from '#shared/accounts/stored-responses/stored-responses.ts';
+} from '#shared/accounts/responses/stored/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';

@@ -1,4 +1,4 @@
-import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
+import type { ShortOutages } from '#shared/store/redis/short-outages.ts';
 import type { AnswerStore } from './resolve-stored.ts';
 
 /** Wraps stored answers. Reading and storing then wait for the end of a short Redis outage. */

@@ -6,7 +6,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis } from '#shared/store/redis/connect-redis.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';

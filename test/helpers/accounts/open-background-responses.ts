@@ -1,7 +1,7 @@
-import type { NewBackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
-import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
-import type { BackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
-import { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
+import type { NewBackgroundRecord } from '#shared/accounts/responses/background/background-record.ts';
+import { BackgroundResponses } from '#shared/accounts/responses/background/background-responses.ts';
+import type { BackgroundBounds } from '#shared/accounts/responses/background/background-settings.ts';
+import { ResponseWork } from '#shared/accounts/responses/background/response-work.ts';
 import { made } from './made.ts';
 import { openTestWebhooks } from '../webhooks/open-test-webhooks.ts';
 

@@ -1,5 +1,5 @@
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import type { OpenKeyStore } from './open-key-store.ts';
 
 /** Opens the accounts at providers of a store, as a node with these secrets does. */

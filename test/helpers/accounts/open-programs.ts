@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Programs, type TokenOutcome } from '#shared/accounts/programs/programs.ts';
+import { Programs, type TokenOutcome } from '#shared/accounts/sign-in/programs/programs.ts';
 import { makeAdmin, openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 
 export type IssuedTokens = Extract<TokenOutcome, { state: 'issued' }>;

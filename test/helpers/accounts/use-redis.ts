@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis, type RedisConnection } from '#shared/store/redis/connect-redis.ts';
 import { silentLog as log } from '../silent-log.ts';
 
 /**

@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import type { Batch } from 'openai/resources/batches';
 import { expect } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis } from '#shared/store/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { resultsOf } from './batch-clients.ts';
 

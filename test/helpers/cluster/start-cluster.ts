@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis } from '#shared/store/redis/connect-redis.ts';
 import { createKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';

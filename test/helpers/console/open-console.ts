@@ -1,14 +1,14 @@
 import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject } from 'vitest';
-import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
-import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { AdminScope } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
+import type { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { SecondFactorStore } from '#shared/accounts/sign-in/second-factor/second-factor-store.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { openOidc } from '#services/console/api/oidc/open-oidc.ts';

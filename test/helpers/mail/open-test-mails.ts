@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import { pino } from 'pino';
-import { AlertMails } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { AlertMails } from '#shared/accounts/webhooks/alert-mails/alert-mails.ts';
+import { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { AlertStates } from '#shared/accounts/webhooks/alerts/alert-states.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/public-post.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';

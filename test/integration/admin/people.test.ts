@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import type { RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { RedisConnection } from '#shared/store/redis/connect-redis.ts';
 import { made } from '../../helpers/accounts/made.ts';
 import { useRedis } from '../../helpers/accounts/use-redis.ts';
 import { AdminClient } from '../../helpers/console/admin-client.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createSecretKey } from 'node:crypto';
 import { decodeProtectedHeader, exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { batchClients, chatLine, submit, untilBatch } from '../../helpers/batches/batch-clients.ts';

@@ -1,8 +1,8 @@
 import { expect, inject, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
-import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { UnfinishedWork } from '#shared/store/redis/unfinished-work.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 
 async function openProcesses() {

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { CurrentTokens } from '#shared/connections/current-tokens.ts';
 import { makeAdmin, openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { serveHttp } from '../../helpers/servers/serve-http.ts';

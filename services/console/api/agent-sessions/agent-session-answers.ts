@@ -3,14 +3,14 @@ import type {
   AgentSessionTree as StoredTree,
   ModelSums,
   SessionAgent as StoredAgent,
-} from '#shared/accounts/agent-sessions/agent-session.ts';
-import type { OwnerSums, AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
+} from '#shared/accounts/ledger/agent-sessions/agent-session.ts';
+import type { OwnerSums, AgentSessionReader } from '#shared/accounts/ledger/agent-sessions/agent-session-reader.ts';
 import {
   parseSessionOwner,
   type KeyWithOwner,
   type SessionOwner,
-} from '#shared/accounts/agent-sessions/session-names.ts';
-import type { SessionSums as StoredSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+} from '#shared/accounts/ledger/agent-sessions/session-names.ts';
+import type { SessionSums as StoredSums } from '#shared/accounts/ledger/agent-sessions/session-sums.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import type {

@@ -3,9 +3,9 @@ import {
   parseSessionOwner,
   sessionIdPattern,
   type SessionOwner,
-} from '#shared/accounts/agent-sessions/session-names.ts';
-import type { AgentSession } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { createZeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+} from '#shared/accounts/ledger/agent-sessions/session-names.ts';
+import type { AgentSession } from '#shared/accounts/ledger/agent-sessions/agent-session.ts';
+import { createZeroSums } from '#shared/accounts/ledger/agent-sessions/session-sums.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';

@@ -1,6 +1,10 @@
-import type { AgentSession, SessionAgent } from '#shared/accounts/agent-sessions/agent-session.ts';
-import { computeSessionId, toSessionOwner, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
-import { createZeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
+import type { AgentSession, SessionAgent } from '#shared/accounts/ledger/agent-sessions/agent-session.ts';
+import {
+  computeSessionId,
+  toSessionOwner,
+  type SessionOwner,
+} from '#shared/accounts/ledger/agent-sessions/session-names.ts';
+import { createZeroSums } from '#shared/accounts/ledger/agent-sessions/session-sums.ts';
 import { maySee, type UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
 import { agentPrograms } from '#shared/core/agent-turn.ts';

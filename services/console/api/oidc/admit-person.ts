@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { mayLinkByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Logger } from '#shared/core/log.ts';

@@ -1,7 +1,7 @@
 import * as oidc from 'openid-client';
 import { Router, type NextFunction, type Request, type Response } from 'express';
 import { z } from 'zod';
-import type { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import type { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import { UnconfirmedError } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';

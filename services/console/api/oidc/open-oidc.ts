@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import * as oidc from 'openid-client';
 import type { Request } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { ExternalAccounts } from '#shared/accounts/external-accounts/external-accounts.ts';
+import { ExternalAccounts } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminScope } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import type { CommandForm, Method, OperationDescription } from '../../contract/operation.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';

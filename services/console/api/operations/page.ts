@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
+import type { TimedPlace } from '#shared/store/redis/read-newest.ts';
 import { ApiFailure } from '../api-failure.ts';
 
 const maxPerPage = 1_000;

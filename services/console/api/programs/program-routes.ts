@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { isUserCode } from '#shared/accounts/programs/device-codes.ts';
-import type { Programs } from '#shared/accounts/programs/programs.ts';
+import { isUserCode } from '#shared/accounts/sign-in/programs/device-codes.ts';
+import type { Programs } from '#shared/accounts/sign-in/programs/programs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignedInProgram } from '../../contract/programs.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findRecordingSwitch, isUsable } from '#shared/accounts/keys/key-record.ts';
 import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
 import type { RecordingFilter } from '#shared/accounts/recordings/recordings.ts';
-import type { TimedPlace } from '#shared/accounts/redis/read-newest.ts';
+import type { TimedPlace } from '#shared/store/redis/read-newest.ts';
 import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';

@@ -4,7 +4,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { Request } from 'express';
-import type { Passkey } from '#shared/accounts/second-factor/second-factor-store.ts';
+import type { Passkey } from '#shared/accounts/sign-in/second-factor/second-factor-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 

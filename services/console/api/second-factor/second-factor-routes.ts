@@ -2,7 +2,7 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Router, type Request, type Response } from 'express';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
-import { maxPasskeys } from '#shared/accounts/second-factor/second-factor-store.ts';
+import { maxPasskeys } from '#shared/accounts/sign-in/second-factor/second-factor-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { NewApp, RecoveryCodes, SecondFactors } from '../../contract/second-factor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';

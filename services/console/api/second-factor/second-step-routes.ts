@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { Router, type Request } from 'express';
 import { z } from 'zod';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import type { PendingSignIn } from '#shared/accounts/second-factor/second-factor-store.ts';
+import type { PendingSignIn } from '#shared/accounts/sign-in/second-factor/second-factor-store.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { AdminScope, AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import type { AdminScope, AdminTokenRecord } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { UnconfirmedError, type Confirm } from '#shared/accounts/sign-in/confirmation.ts';
 import { setActor, type Actor } from '../actor.ts';

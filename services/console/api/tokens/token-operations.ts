@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
-import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
+import { adminScopes } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
+import type { AdminTokenRecord } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import {

@@ -2,7 +2,7 @@ import { otherRow } from '#shared/accounts/ledger/totals.ts';
 import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { parsePersonIdentity } from '#shared/accounts/people/person-identity.ts';
-import type { RefusalRow } from '#shared/accounts/refusals/refusal-row.ts';
+import type { RefusalRow } from '#shared/accounts/ledger/refusals/refusal-row.ts';
 import type { RefusedBy } from '../../contract/refusals.ts';
 import type { UsageParts } from './usage-parts.ts';
 

@@ -1,5 +1,5 @@
 import { widenToUnits } from '#shared/accounts/periods.ts';
-import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
+import type { RefusalSample as StoredSample } from '#shared/accounts/ledger/refusals/refusal-sample.ts';
 import { refusalReportSchema } from '../../contract/refusals.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { nameSenders } from './name-senders.ts';

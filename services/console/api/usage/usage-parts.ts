@@ -3,7 +3,7 @@ import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import type { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import type { RefusalReader } from '#shared/accounts/ledger/refusals/refusal-reader.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { Actor } from '../actor.ts';

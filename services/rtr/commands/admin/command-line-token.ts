@@ -1,5 +1,5 @@
-import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
-import type { AdminTokenStore } from '#shared/accounts/admin-tokens/admin-token-store.ts';
+import type { AdminTokenRecord } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
+import type { AdminTokenStore } from '#shared/accounts/keys/admin-tokens/admin-token-store.ts';
 import { UpError } from '../../up/up-error.ts';
 import { readCommandLine } from '../read-command-line.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { listRedisHosts } from '#shared/store/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
 import {

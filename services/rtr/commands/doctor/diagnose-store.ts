@@ -1,7 +1,7 @@
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
-import { findWriteRefusal } from '#shared/accounts/redis/write-watch.ts';
-import { listRedisHosts } from '#shared/accounts/redis/redis-options.ts';
-import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
+import { connectRedis, type RedisConnection } from '#shared/store/redis/connect-redis.ts';
+import { findWriteRefusal } from '#shared/store/redis/write-watch.ts';
+import { listRedisHosts } from '#shared/store/redis/redis-options.ts';
+import { StoreMarker } from '#shared/store/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { readStoreState } from '../../up/read-health.ts';

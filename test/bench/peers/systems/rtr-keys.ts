@@ -1,4 +1,4 @@
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis, type RedisConnection } from '#shared/store/redis/connect-redis.ts';
 import { createKey, createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';

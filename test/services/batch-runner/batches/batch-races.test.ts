@@ -5,7 +5,7 @@ import { failBatch } from '#services/batch-runner/batches/fail-batch.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
 import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { createEndingJob, createSliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeResult } from '#services/batch-runner/lines/store-result.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Files } from '#shared/files/files.ts';
 import { noUse, openRunningBatch } from '../../../helpers/batches/open-batch.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { heavyBytes } from '#services/batch-runner/heavy-work.ts';
-import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
+import { UnfinishedWork } from '#shared/store/redis/unfinished-work.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { openaiBatches } from '#shared/formats/batches/openai-batches.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';

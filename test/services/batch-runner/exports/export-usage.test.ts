@@ -3,7 +3,7 @@ import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { Files } from '#shared/files/files.ts';
 import { exportUsage, type UsageExportParts } from '#services/batch-runner/exports/export-usage.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';

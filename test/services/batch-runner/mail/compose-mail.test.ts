@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { mailedEventTypes, type MailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
-import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
+import { mailedEventTypes, type MailedEventType } from '#shared/accounts/webhooks/alert-mails/alert-mail.ts';
+import type { RunningMail } from '#shared/accounts/webhooks/alert-mails/alert-mails.ts';
 import { composeMail } from '#services/batch-runner/mail/compose-mail.ts';
 import type { Mail } from '#services/batch-runner/mail/send-mail.ts';
 

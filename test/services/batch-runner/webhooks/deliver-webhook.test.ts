@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createWebhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PartyIdentities } from '#shared/accounts/token-issuers/party-identities.ts';
+import { PartyIdentities } from '#shared/accounts/sign-in/token-issuers/party-identities.ts';
 import { openExternals } from '../../../helpers/accounts/open-externals.ts';
 import { openHouse, type OpenConsole } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';

@@ -9,7 +9,7 @@ import { createContext } from '#services/ingress/http/request-context.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { Files } from '#shared/files/files.ts';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';

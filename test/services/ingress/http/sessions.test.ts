@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { connectRedis, type RedisConnection } from '#shared/store/redis/connect-redis.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';

@@ -8,7 +8,7 @@ import { getRequestContext } from '#services/ingress/http/request-context.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
 import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 

@@ -5,7 +5,7 @@ import type { RecordingOutcome } from '#services/ingress/recording/lost-recordin
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { until } from '../../../helpers/until.ts';
 import { identityOf } from '../../../helpers/serving/serving-parts.ts';

@@ -5,7 +5,7 @@ import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/recorded-traces.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
-import { createStoreUnavailableError } from '#shared/accounts/redis/call-redis.ts';
+import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';

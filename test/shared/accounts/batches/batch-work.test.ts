@@ -7,7 +7,7 @@ import type { SlicePart } from '#shared/accounts/batches/slice.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';

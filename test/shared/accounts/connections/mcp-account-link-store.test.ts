@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { McpAccountLinkStore, type NewMcpAccountLink } from '#shared/accounts/connections/mcp-account-link-store.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import type { ExecutionRef } from '#shared/accounts/answer-journal/answer-journal.ts';
-import type { JournalEntry } from '#shared/accounts/answer-journal/journal-writer.ts';
+import type { ExecutionRef } from '#shared/store/answer-journal/answer-journal.ts';
+import type { JournalEntry } from '#shared/store/answer-journal/journal-writer.ts';
 import { IdempotentAnswers, type AnswerHead } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const facts = { endpoint: 'POST /', digest: 'd' };

@@ -93,7 +93,12 @@ it('totals show a person only their own keys and teams', async () => {
 
 it('names of keys are kept for the keys that were used last, and as long as any totals of them', async () => {
   const { write, reader, redis, prefix } = await open({ maxKeyNames: 3 });
-  const use = (id: string) => write(record({ key: { id, name: `name of ${id}` } }));
+  const use = async (id: string) => {
+    await write(record({ key: { id, name: `name of ${id}` } }));
+    // Uses in one millisecond would count as equally old.
+    const usedAt = Date.now();
+    await until(() => Date.now() > usedAt);
+  };
   const named = async () => [...(await reader.readKeyNames(['old', 'a', 'b', 'c', 'd', 'e'])).keys()];
   // An earlier release has stored no times.
   await redis.hset(`${prefix}usage:key-names`, 'old', 'name of old');

@@ -2,7 +2,7 @@ import { describe, expect, inject, it, vi } from 'vitest';
 import type { LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
 import { toScriptParty } from '#shared/accounts/limits/party-use.ts';
-import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { findTightestLimit } from '#shared/accounts/limits/measures.ts';
 import { openLimitNode, warm, type LimitNode } from '../../../helpers/accounts/open-limit-node.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
+import { UnreadableRecordError } from '#shared/store/redis/stored-records.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, useKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 

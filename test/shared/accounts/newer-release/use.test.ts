@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
-import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { logUnreadable } from '#shared/store/redis/stored-records.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { admin } from '../../../helpers/accounts/open-ledger.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';

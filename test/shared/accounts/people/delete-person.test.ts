@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
-import { acceptedMs } from '#shared/accounts/programs/access-tokens.ts';
-import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { acceptedMs } from '#shared/accounts/sign-in/programs/access-tokens.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const open = useKeyStore();

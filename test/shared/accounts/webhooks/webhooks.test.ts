@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { createEventId, toScriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';

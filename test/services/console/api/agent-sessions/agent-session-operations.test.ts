@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AgentSessionReader } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
-import { computeSessionId } from '#shared/accounts/agent-sessions/session-names.ts';
+import { AgentSessionReader } from '#shared/accounts/ledger/agent-sessions/agent-session-reader.ts';
+import { computeSessionId } from '#shared/accounts/ledger/agent-sessions/session-names.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';

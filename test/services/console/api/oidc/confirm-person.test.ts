@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deletePerson } from '#shared/accounts/people/delete-person.ts';
-import { accountNames } from '#shared/accounts/redis/account-names.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { signInSchema } from '#shared/registry/sign-in.ts';
 import { createHolderConfirmer, createPersonConfirmer } from '#services/console/api/oidc/confirm-person.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import { RefusalReader } from '#shared/accounts/ledger/refusals/refusal-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type {

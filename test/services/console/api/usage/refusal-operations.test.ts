@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { RefusedKey } from '#shared/accounts/keys/invalid-key-error.ts';
-import { RefusalLedger } from '#shared/accounts/refusals/refusal-ledger.ts';
-import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import { RefusalLedger } from '#shared/accounts/ledger/refusals/refusal-ledger.ts';
+import { RefusalReader } from '#shared/accounts/ledger/refusals/refusal-reader.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { refusalOperations } from '#services/console/api/usage/refusal-operations.ts';
 import type { RefusalReport } from '#services/console/contract/refusals.ts';

@@ -3,7 +3,7 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
-import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
+import { RefusalReader } from '#shared/accounts/ledger/refusals/refusal-reader.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { Price, UsageHours, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';

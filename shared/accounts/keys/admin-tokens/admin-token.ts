@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { keyAlphabet } from '../key-format.ts';
+import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+
+/**
+ * What a program may do with an admin token. `read`: read everything that the token's person may see. `keys`: make and change keys.
+ * `admin`: everything that the person may do.
+ */
+export const adminScopes = ['read', 'keys', 'admin'] as const;
+export type AdminScope = (typeof adminScopes)[number];
+
+/** The stored record of an admin token. Times in ms since 1970. */
+export const adminTokenSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** Scopes that this release does not define are dropped, so they permit nothing. */
+  scopes: createStoredSchema(
+    z.array(z.string()).transform((names) => adminScopes.filter((scope) => names.includes(scope))),
+  ),
+  /** SHA-256 of the secret. */
+  hash: z.string(),
+  createdAt: z.coerce.number(),
+  expiresAt: z.coerce.number(),
+  /**
+   * The person who made the token. The token has the rights of this person. Absent if the token was made on the command line. It then has
+   * the rights of an administrator.
+   */
+  ownerId: z.string().optional(),
+  /** User and host of the command line on which the token was made, such as `ada@workstation`. */
+  madeAt: z.string().optional(),
+  /** The `tokenEpoch` of the person when the token was made. The token is valid while the person has the same `tokenEpoch`. Absent: 0. */
+  epoch: z.coerce.number().optional(),
+  /** Id of the token with which this token was made. This token is refused once the other token is removed. */
+  madeWith: z.string().optional(),
+  /**
+   * Whether the token was made for a single command of `rtr` with access to the account store. Tokens made with it stay valid without it.
+   */
+  isForCommand: z.stringbool().optional().catch(undefined),
+});
+
+export type AdminTokenRecord = z.output<typeof adminTokenSchema>;
+
+const tokenPattern = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
+
+/** Returns the id and the secret of a token; undefined if the text is no token. */
+export function parseAdminToken(raw: string): { id: string; secret: string } | undefined {
+  const [, id, secret] = tokenPattern.exec(raw) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+/** Returns the text of a token, `rtradmin_<id>_<secret>`. The secret has 256 random bits. */
+export function formatAdminToken(id: string, secret: string): string {
+  return `rtradmin_${id}_${secret}`;
+}
