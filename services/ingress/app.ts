@@ -7,8 +7,7 @@ import { createErrorHandler, refuseUnknownPath, type AnswerErrorParts } from './
 import type { DirectRoute } from './http/direct-routes.ts';
 import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
-import { refuseMisplacedPath } from './http/refuse-misplaced-path.ts';
-import { refuseUpgrade } from './http/refuse-upgrade.ts';
+import { refuseMisplacedPath, refuseUpgrade } from './http/refuse-paths.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { sendJson } from './http/send-json.ts';
 import { traceRequests } from './http/trace-request.ts';

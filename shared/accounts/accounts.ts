@@ -9,10 +9,10 @@ import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
-import { NameLock } from '../store/redis/name-lock.ts';
-import { StoreMarker } from '../store/redis/store-marker.ts';
+import { NameLock } from '#shared/store/redis/name-lock.ts';
+import { StoreMarker } from '#shared/store/redis/store-marker.ts';
 import { RegistryVersions } from './registry-versions/registry-versions.ts';
-import { warnUnreadable, type ReportUnreadable } from '../store/redis/stored-records.ts';
+import { warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { SignInSessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 

@@ -1,7 +1,7 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { findStopReason, isOver, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
-import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
+import type { BatchMove } from '#shared/accounts/batches/batch-record.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
 import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';

@@ -10,7 +10,6 @@ import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts'
 import { heavyBytes } from '../heavy-work.ts';
 import type { BatchDependencies } from './batch-dependencies.ts';
 import { readInputLines, type InputLine } from './read-input-lines.ts';
-import { failBatch } from './fail-batch.ts';
 
 /** Largest number of lines in a slice. When a runner dies, another runner repeats the slice without the lines that have a result. */
 const linesPerSlice = 100;
@@ -166,4 +165,19 @@ function addToSlices(content: InputContent, { from, to, number }: InputLine): vo
 
 function tooManyRequestsError({ maxLines }: BatchFormat): RouterError {
   return new RouterError('invalid_request', `A batch has ${maxLines} requests at most.`);
+}
+
+/**
+ * Moves a batch that cannot be processed to the state `failed`, with its problems, and adds the job that ends it. Does nothing if the batch
+ * has left the state that the caller has seen.
+ */
+export async function failBatch(
+  { batches, jobs, log }: Pick<BatchDependencies, 'batches' | 'jobs' | 'log'>,
+  { id, state }: Pick<BatchRecord, 'id' | 'state'>,
+  problems: readonly BatchProblem[],
+): Promise<void> {
+  const fields = { problems: [...problems] };
+  if (!(await batches.move(id, { from: state, to: 'failed', fields, timed: 'failedAt' }))) return;
+  log.info({ batch: id, problems: problems.length }, 'a batch has failed');
+  await jobs.add(createEndingJob(id));
 }

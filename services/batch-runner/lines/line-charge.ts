@@ -1,7 +1,7 @@
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
-import type { LineUsage } from '#shared/accounts/batches/batch-work.ts';
+import type { LineUsage } from '#shared/accounts/batches/batch-record.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { computeRequestCost, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 

@@ -4,7 +4,7 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createSliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
-import { computeBackoffMs, addJitter } from './backoff.ts';
+import { computeBackoffMs, addJitter } from './upstream-limit.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 

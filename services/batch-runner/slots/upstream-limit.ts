@@ -1,6 +1,5 @@
 import { ShortOfMemoryError, type RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from './line-slots.ts';
-import { computeBackoffMs, addJitter } from './backoff.ts';
 
 /** A limit of an upstream. The upstream is expected to refuse requests for a while, because of a rate limit or overload. */
 export interface UpstreamLimit {
@@ -34,4 +33,21 @@ export function computeUpstreamLimit(model: string, error: RouterError, times: n
   const requestedMs = Math.min(maxRequestedMs, (error.retryAfter ?? 0) * 1_000);
   const ms = Math.max(requestedMs * (1 + Math.random() / 4), addJitter(computeBackoffMs(retryDelay, times)));
   return { until: now + Math.ceil(ms), reason: `${model} takes no requests for now. ${error.message}` };
+}
+
+export interface GrowingDelay {
+  /** Milliseconds of the first delay. */
+  firstMs: number;
+  /** Milliseconds of the longest delay. */
+  longestMs: number;
+}
+
+/** Returns the delay before retry number `times`, counted from 1. The delay doubles each time up to `longestMs`. */
+export function computeBackoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
+  return Math.min(longestMs, firstMs * 2 ** (Math.min(times, 30) - 1));
+}
+
+/** Varies a delay by up to a quarter in both directions, so that waiting processes do not all continue at the same time. */
+export function addJitter(ms: number): number {
+  return ms * (0.75 + Math.random() / 2);
 }

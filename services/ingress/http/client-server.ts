@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import { acceptBodyWhenRead } from './accept-body.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import { type DirectRoute, serveDirectly } from './direct-routes.ts';
 import { createMessageClasses } from './message-classes.ts';
@@ -75,4 +74,17 @@ export function createClientServer(
   server.on('checkExpectation', serve);
   server.on('clientError', answerBroken);
   return server;
+}
+
+/**
+ * Sends `100 Continue` to a client that holds back its body (`Expect: 100-continue`) as soon as a handler begins to read the body. By then,
+ * the key and the length have been checked. A client whose request is refused earlier receives the error, and sends no body.
+ */
+export function acceptBodyWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const onListener = (event: string | symbol): void => {
+    if (event !== 'data' && event !== 'readable') return;
+    request.off('newListener', onListener);
+    if (!response.headersSent) response.writeContinue();
+  };
+  request.on('newListener', onListener);
 }

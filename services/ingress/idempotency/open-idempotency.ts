@@ -7,9 +7,9 @@ import { createErrorHandler } from '../http/answer-error.ts';
 import type { FollowerPlaces } from '../http/follower-places.ts';
 import type { RequestParts } from '../http/request-parts.ts';
 import { unreadMs } from '../http/unread/unread-outputs.ts';
-import { createKeyedCounter } from '../metrics/keyed-counter.ts';
 import { handleIdempotently, type HandleKeyed } from './handle-idempotently.ts';
-import type { IdempotencyParts } from './idempotency-parts.ts';
+import type { IdempotencyParts, KeyedOutcome } from './idempotency-parts.ts';
+import { Counter, type Registry } from 'prom-client';
 
 /** Largest total of bytes that wait to be written to Redis, over all answers to requests with idempotency keys. */
 const maxUnwritten = 32 * 1024 * 1024;
@@ -50,4 +50,17 @@ export function openIdempotency(
     const route = { format, answerError: createErrorHandler(format, requests), body, isUncancelled };
     return handleIdempotently(handler, route, parts);
   };
+}
+
+const outcomes: readonly KeyedOutcome[] = ['executed', 'joined', 'replayed', 'resumed', 'abandoned'];
+
+export function createKeyedCounter(registry: Registry): (outcome: KeyedOutcome) => void {
+  const counter = new Counter({
+    name: 'rtr_idempotent_requests_total',
+    help: 'Requests with an idempotency key: executed, joined to a running execution, replayed, or resumed after an event; and executions abandoned because no client waited',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of outcomes) counter.inc({ outcome }, 0);
+  return (outcome) => counter.inc({ outcome });
 }

@@ -12,7 +12,6 @@ import { getRequestContext } from '../http/request-context.ts';
 import { requireKey } from '../http/require-key.ts';
 import { answerDesktopConfiguration } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
-import { discardTelemetry } from '../sign-in/discard-telemetry.ts';
 import { findModel, listModels } from './list-models.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
@@ -124,3 +123,19 @@ export function createApiRoutes(
     return routes;
   }
 }
+
+/** Largest body in bytes. The client of a larger body is disconnected. */
+const maxBytes = 8 * 1024 * 1024;
+
+/**
+ * Accepts and discards the telemetry that a program sends to the router as its gateway (OTLP over HTTP), because a refusal would put an
+ * error into every person's log.
+ */
+export const discardTelemetry: RequestHandler = (request, response) => {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxBytes) request.destroy();
+  });
+  request.once('end', () => response.status(200).json({}));
+};

@@ -1,7 +1,7 @@
 import { emailSchema, hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
-import { readCommandLine } from './read-command-line.ts';
+import { readCommandLine } from './admin/command-line-token.ts';
 
 /**
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. While there is no administrator, the link makes its

@@ -1,5 +1,6 @@
+import type { FileRecord } from '../files/file-records.ts';
 import { z } from 'zod';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 /**
  * The states of a batch. Formats derive the states that they show from these states and from `cancelledAt`.
@@ -151,4 +152,32 @@ export function findStopReason(
 ): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
   if (cancelledAt !== undefined) return 'cancelled';
   return now >= expiresAt ? 'expired' : undefined;
+}
+
+/** The use of a line's requests, as the batch's record counts it. */
+export type LineUsage = Pick<
+  BatchRecord,
+  'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens' | 'cost'
+>;
+
+export interface BatchMove {
+  from: BatchState;
+  to: BatchState;
+  /** Other fields of the record that change with the state. */
+  fields?: Partial<BatchRecord>;
+  /** The field that gets the time of the change, by the clock of Redis. */
+  timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
+  /** Uploads of the batch's owner that become files in the same step. */
+  files?: readonly FileRecord[];
+}
+
+export interface BatchPause {
+  /** When the lines are tried again, in ms since 1970. */
+  until: number;
+  /** A description, for the user, of what the lines wait for. */
+  reason: string;
+  /** Whether no line of the batch is tried before `until`. */
+  pausesAllLines: boolean;
+  /** Whether the lines wait for a worker, and are tried as soon as there is a worker. */
+  lacksWorker?: boolean;
 }

@@ -1,13 +1,20 @@
 import type { Redis } from 'ioredis';
-import { filesScripts, toFileArgs, type FileRecord } from '../files/file-records.ts';
+import { filesScripts, toFileArgs } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
-import { callRedis, callRedisAll, createStoreUnavailableError } from '../../store/redis/call-redis.ts';
-import { RedisScript, scriptStart } from '../../store/redis/redis-script.ts';
-import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../store/redis/stored-value.ts';
+import { callRedis, callRedisAll, createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
+import { RedisScript, scriptStart } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, skipUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
-import { batchRecordSchema, type BatchProblem, type BatchRecord, type BatchState } from './batch-record.ts';
+import {
+  batchRecordSchema,
+  type BatchMove,
+  type BatchPause,
+  type BatchProblem,
+  type BatchRecord,
+  type LineUsage,
+} from './batch-record.ts';
 import {
   lineErrorSchema,
   openResult,
@@ -37,34 +44,6 @@ const slicesAtOnce = 500;
 const bytesAtOnce = 1024 * 1024;
 
 const releasedAtOnce = 500;
-
-/** The use of a line's requests, as the batch's record counts it. */
-export type LineUsage = Pick<
-  BatchRecord,
-  'promptTokens' | 'cachedTokens' | 'completionTokens' | 'reasoningTokens' | 'cost'
->;
-
-export interface BatchMove {
-  from: BatchState;
-  to: BatchState;
-  /** Other fields of the record that change with the state. */
-  fields?: Partial<BatchRecord>;
-  /** The field that gets the time of the change, by the clock of Redis. */
-  timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
-  /** Uploads of the batch's owner that become files in the same step. */
-  files?: readonly FileRecord[];
-}
-
-export interface BatchPause {
-  /** When the lines are tried again, in ms since 1970. */
-  until: number;
-  /** A description, for the user, of what the lines wait for. */
-  reason: string;
-  /** Whether no line of the batch is tried before `until`. */
-  pausesAllLines: boolean;
-  /** Whether the lines wait for a worker, and are tried as soon as there is a worker. */
-  lacksWorker?: boolean;
-}
 
 /**
  * Batches, for the processes that work on them. Any number of processes may work on the same batch, and even on the same slice: each line's

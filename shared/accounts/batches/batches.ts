@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { readNewest } from '../../store/redis/read-newest.ts';
-import { RedisScript, pagesScript, scriptStart } from '../../store/redis/redis-script.ts';
-import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../store/redis/stored-value.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { readNewest } from '#shared/store/redis/read-newest.ts';
+import { RedisScript, pagesScript, scriptStart } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, skipUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
 
 const commonScripts = [scriptStart, new URL('lua/batches.lua', import.meta.url)];

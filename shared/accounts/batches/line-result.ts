@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Sealer } from '#shared/core/seal.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { LineOutcome } from './batch-record.ts';
 import type { SlicePart } from './slice.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 export const sliceSchema = createStoredSchema(
   z.object({

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { generateToken, hashToken } from '../people/secret-token.ts';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
-import type { OwnerKeys } from '../../store/secrets/owner-keys.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 
 const keepLink = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
 const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));

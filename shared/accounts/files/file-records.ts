@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { OwnedStore } from '../../store/owned-store/owned-store.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript, pagesScript } from '../../store/redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { OwnedStore } from '#shared/store/owned-store/owned-store.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript, pagesScript } from '#shared/store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 export const fileStore = new OwnedStore(new URL('lua/files.lua', import.meta.url));
 

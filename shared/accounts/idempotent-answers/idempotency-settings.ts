@@ -1,5 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
-import { computeStoredBounds } from '../../store/stored-bounds.ts';
+import { computeStoredBounds } from '#shared/store/stored-bounds.ts';
 import type { IdempotencyBounds } from './idempotent-answers.ts';
 
 export const idempotencySettings = {

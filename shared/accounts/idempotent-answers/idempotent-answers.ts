@@ -8,10 +8,10 @@ import {
   type ExecutionRef,
   type JournalBounds,
   type JournalPage,
-} from '../../store/answer-journal/answer-journal.ts';
-import type { AppendOutcome, JournalEntry } from '../../store/answer-journal/journal-writer.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import type { OwnerKeys } from '../../store/secrets/owner-keys.ts';
+} from '#shared/store/answer-journal/answer-journal.ts';
+import type { AppendOutcome, JournalEntry } from '#shared/store/answer-journal/journal-writer.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 
 export const idempotentJournal = new JournalKind('idempotent', new URL('lua/answers.lua', import.meta.url));
 const claimKey = idempotentJournal.createScript([new URL('lua/claim.lua', import.meta.url)]);

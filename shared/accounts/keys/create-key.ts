@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
-import { hashKeySecret } from './hash-key-secret.ts';
+import { hashKeySecret } from './parse-key.ts';
 import { findPermittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { generateKey } from './generate-key.ts';

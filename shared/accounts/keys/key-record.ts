@@ -6,7 +6,7 @@ import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits }
 import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { isShutOut, usableNamePattern } from '../people/user.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording.ts';
-import { createStoredListSchema, createStoredSchema, revisionSchema } from '../../store/redis/stored-value.ts';
+import { createStoredListSchema, createStoredSchema, revisionSchema } from '#shared/store/redis/stored-value.ts';
 
 /** The stored record of a key. The raw key is not part of it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { mapInPages } from '../../store/redis/map-in-pages.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { mapInPages } from '#shared/store/redis/map-in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { cancelBatchesOfOwner } from '../batches/batches.ts';
 import { removeAllOfOwner } from '../people/owned-kinds.ts';
 import {
@@ -13,8 +13,8 @@ import {
   UnreadableRecordError,
   warnUnreadable,
   type ReportUnreadable,
-} from '../../store/redis/stored-records.ts';
-import { replaceJson, toStoredFields } from '../../store/redis/stored-value.ts';
+} from '#shared/store/redis/stored-records.ts';
+import { replaceJson, toStoredFields } from '#shared/store/redis/stored-value.ts';
 
 const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
 const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));

@@ -2,12 +2,11 @@ import { verify as verifyArgon2 } from 'argon2';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
-import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
+import { hashKeySecret, hasOtherCost, parseKey, parseKeyForm } from './parse-key.ts';
 import type { ParsedKey } from './key-format.ts';
-import { createOverloadedError, ReadThroughCache, type CachedRead } from '../../store/redis/read-through-cache.ts';
+import { createOverloadedError, ReadThroughCache, type CachedRead } from '#shared/store/redis/read-through-cache.ts';
 import { InvalidKeyError, type RefusedKey } from './invalid-key-error.ts';
 import { createKeyIdentity, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
-import { parseKey, parseKeyForm } from './parse-key.ts';
 
 export interface KeyVerifierOptions {
   /** Maximum number of Argon2 computations at once. Default: the number of cores minus one, but at least 1 and at most 3. */

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { KeySource } from './key-verifier.ts';
-import type { StoreIdentity, StoreMarker } from '../../store/redis/store-marker.ts';
+import type { StoreIdentity, StoreMarker } from '#shared/store/redis/store-marker.ts';
 
 const checkEveryMs = 1_000;
 

@@ -1,6 +1,5 @@
 import { toAgentSessionArgs, sessionScript } from './agent-sessions/session-entry.ts';
-import { findBeginning, computeExpiry, toPeriodName, type TotalsUnit } from '../periods.ts';
-import { keyNamesScript, toKeyNameBounds } from './key-names.ts';
+import { findBeginning, computeExpiry, toPeriodName, type TotalsUnit, totalsKeptMs } from '../periods.ts';
 import { computeMaxIdsPerHash, maxOlderHashes } from './request-index.ts';
 import { maxSpanOwners, toOwnerName, toSpanArgs } from './span-sums.ts';
 import {
@@ -14,6 +13,9 @@ import {
   type UsageTotals,
 } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
+
+/** The script with the functions that store names of keys. It is prepended to scripts that call them. */
+export const keyNamesScript = new URL('lua/key-names.lua', import.meta.url);
 
 /** The scripts that define `writeUsage`. They are prepended to each script that writes into the ledger. */
 export const ledgerScripts: readonly URL[] = [
@@ -107,4 +109,16 @@ function sumByRow(records: readonly UsageRecord[]) {
     }
   }
   return [...rows.values()].map(({ sum, ...total }) => ({ ...total, counts: countNames.map((name) => sum[name]) }));
+}
+
+/** Maximum number of names of keys that are kept. */
+const maxKeyNames = 200_000;
+
+/**
+ * Returns the bounds of names that are written now, in the form for the scripts. After the last use of a key, its name is kept as long as
+ * monthly totals are kept.
+ */
+export function toKeyNameBounds(maxNames = maxKeyNames) {
+  const now = Date.now();
+  return { at: now, oldest: now - totalsKeptMs.month, maxNames };
 }

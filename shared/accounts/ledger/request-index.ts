@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
 
 /** Number of full hashes that together contain the whole index of ids. Each hash has at most an eighth of the ids. */
 const fullHashes = 8;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { callRedisAll } from '../../store/redis/call-redis.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import {
   toSpanName,
   listOwnerSuffixes,

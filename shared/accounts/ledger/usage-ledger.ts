@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
-import { RedisScript, type ScriptInput } from '../../store/redis/redis-script.ts';
+import { RedisScript, type ScriptInput } from '#shared/store/redis/redis-script.ts';
 import { agentSessionsKeptMs } from './agent-sessions/session-names.ts';
 import { toLedgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { readStored, warnUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import { toPeriodName, listBeginnings, type TotalsUnit } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
 import { findEntryIds } from './request-index.ts';

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LimitedParty, PartyLimits } from './limits.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { explainExcess, explainRefusal, findPartiesOverRate, findSpentBudgets } from './explain-refusal.ts';
 import { toScriptAmount, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { RefusedBudgets } from './refused-budgets.ts';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
 import { findBeginning, findNextBeginning, toPeriodName, type TotalsUnit } from '../periods.ts';
 import type { LimitedParty } from './limits.ts';
 import type { LimitName } from './measures.ts';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { skipUnreadable, StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { skipUnreadable, StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import { chooseQuota } from './audit-quota.ts';
 import { shortenDetails } from './shorten-details.ts';
 import type { UserRole } from './user.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 /** Maximum bytes of the models of one ceiling as JSON. Access tokens contain the models, and headers are bounded in size. */
 const maxBytes = 2_000;

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { emailSchema, type UserRole } from './user.ts';
 import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { ceilingSchema, readCeilingSchema, type Ceiling } from './ceiling.ts';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, readHash } from '../../store/redis/call-redis.ts';
-import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { toStoredFields, createStoredSchema } from '../../store/redis/stored-value.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, readHash } from '#shared/store/redis/call-redis.ts';
+import { readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields, createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 const maxAddresses = 20;
 

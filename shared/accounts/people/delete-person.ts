@@ -1,9 +1,9 @@
 import { acceptedMs } from '../sign-in/programs/access-tokens.ts';
 import type { AdminTokenStore } from '../keys/admin-tokens/admin-token-store.ts';
 import { totalsKeptMs } from '../periods.ts';
-import { accountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { removeAllOfParty, type RemovalDependencies } from './remove-all-of-party.ts';
 import type { UserStore } from './user-store.ts';
 

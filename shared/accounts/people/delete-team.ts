@@ -1,6 +1,6 @@
 import { totalsKeptMs } from '../periods.ts';
-import { accountNames } from '../../store/redis/account-names.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { removeAllOfParty, type RemovalDependencies } from './remove-all-of-party.ts';
 
 const closeTeam = new RedisScript(new URL('lua/close-team.lua', import.meta.url));

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../store/redis/stored-value.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import { generateToken, hashToken } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 

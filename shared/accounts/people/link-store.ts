@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { toStoredFields } from '../../store/redis/stored-value.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, generateToken, hashToken } from './secret-token.ts';
 import type { NewPersonSettings } from './console-settings.ts';

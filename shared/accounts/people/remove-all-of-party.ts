@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { KeyStore } from '../keys/key-store.ts';
 import { removeAllOfOwner } from './owned-kinds.ts';
-import { accountNames } from '../../store/redis/account-names.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
 
 export interface RemovalDependencies {
   redis: Redis;

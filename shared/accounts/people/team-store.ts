@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { ceilingNames, storedCeilingSchema, type Ceiling } from './ceiling.ts';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll, readHash } from '../../store/redis/call-redis.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll, readHash } from '#shared/store/redis/call-redis.ts';
 import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { recordingSwitchSchema, type RecordingSwitch } from '../recordings/recording.ts';
-import { createStoredSchema, replaceJson, revisionSchema, toStoredFields } from '../../store/redis/stored-value.ts';
+import { createStoredSchema, replaceJson, revisionSchema, toStoredFields } from '#shared/store/redis/stored-value.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const setMember = new RedisScript(new URL('lua/set-member.lua', import.meta.url));

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
 import { limitNames, type Limits } from '../limits/limits.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { replaceJson, toStoredFields } from '../../store/redis/stored-value.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { replaceJson, toStoredFields } from '#shared/store/redis/stored-value.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { ceilingNames, type Ceiling } from './ceiling.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { storedCeilingSchema } from './ceiling.ts';
 import { storedLimitsSchema, storedWeightSchema } from '../limits/limits.ts';
-import { revisionSchema } from '../../store/redis/stored-value.ts';
+import { revisionSchema } from '#shared/store/redis/stored-value.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];

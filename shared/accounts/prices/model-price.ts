@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
 import { nanoPerDollar } from '../money.ts';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import { units, getUnits, type Unit, type Units, type Usage } from '#shared/core/usage.ts';
 
 const dollars = z.number().nonnegative().max(1_000_000);

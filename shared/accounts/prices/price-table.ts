@@ -4,9 +4,9 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { readHash, createStoreUnavailableError } from '../../store/redis/call-redis.ts';
-import { logUnreadable, readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { replaceJson } from '../../store/redis/stored-value.ts';
+import { readHash, createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
+import { logUnreadable, readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { replaceJson } from '#shared/store/redis/stored-value.ts';
 import { modelPriceSchema, storedPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
 
 const shipped = new Map(

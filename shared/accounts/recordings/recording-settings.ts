@@ -1,5 +1,5 @@
 import { setting } from '#shared/core/load-config.ts';
-import { computeStoredBounds, type StoredBounds } from '../../store/stored-bounds.ts';
+import { computeStoredBounds, type StoredBounds } from '#shared/store/stored-bounds.ts';
 
 export const recordingSettings = {
   RECORDINGS: setting.choice(

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
-import { OwnedStore } from '../../store/owned-store/owned-store.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { mapInPages } from '../../store/redis/map-in-pages.ts';
-import { readNewest, type TimedPlace } from '../../store/redis/read-newest.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { warnUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import type { OwnerKeys } from '../../store/secrets/owner-keys.ts';
+import { OwnedStore } from '#shared/store/owned-store/owned-store.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { mapInPages } from '#shared/store/redis/map-in-pages.ts';
+import { readNewest, type TimedPlace } from '#shared/store/redis/read-newest.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
 import {
   recordingFactsSchema,

@@ -1,13 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
 import { isSignedIn, type UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnconfirmedError, type Confirm } from './confirmation.ts';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
@@ -257,4 +258,20 @@ export class SignInSessionStore {
   async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
     await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }
+}
+
+/**
+ * Computes the token that a page of a sign-in session sends with every request that changes something. The token is derived from the id of
+ * the session, which no page of another site can read. So the token is bound to the session, and need not be stored. (OWASP Cross-Site
+ * Request Forgery Prevention Cheat Sheet, "Signed Double-Submit Cookie")
+ */
+export function computeCsrfToken(sessionId: string): string {
+  return createHmac('sha256', sessionId).update('csrf').digest('base64url');
+}
+
+/** Returns whether `token` is the session's token. The check takes the same time for every token of the right length. */
+export function isCsrfToken(sessionId: string, token: string): boolean {
+  const expected = Buffer.from(computeCsrfToken(sessionId));
+  const actual = Buffer.from(token);
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../../store/redis/account-names.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { toAddressGroup } from './address-groups.ts';
 
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { z } from 'zod';
-import type { RedisScript } from '../../store/redis/redis-script.ts';
-import { readStored, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import type { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 
 /**
  * Milliseconds after a process has taken a message until the message is due again, unless its try has begun. The message may wait that long

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { warnUnreadable, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { WebhookDeliveries } from './webhook-deliveries.ts';
 import { WebhookEndpoints, type WebhookKeys } from './webhook-endpoints.ts';
 import { WebhookOutbox } from './webhook-outbox.ts';

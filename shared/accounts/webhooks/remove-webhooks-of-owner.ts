@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import type { WebhookOwner } from './webhook-event.ts';
 
 const removeEndpoint = new RedisScript(

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { callRedis, callRedisAll } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { DueMessages } from './due-messages.ts';
 
 const common = new URL('lua/emit.lua', import.meta.url);

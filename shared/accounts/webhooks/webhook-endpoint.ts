@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createStoredSchema } from '../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import { webhookSelections, type WebhookOwner } from './webhook-event.ts';
 
 const owner = z.custom<WebhookOwner>((value) => /^(?:router|(?:user|team):\w+)$/.test(String(value)));

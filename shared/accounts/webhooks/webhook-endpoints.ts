@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { generateId } from '../keys/generate-key.ts';
-import { callRedis } from '../../store/redis/call-redis.ts';
-import { RedisScript } from '../../store/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../store/redis/stored-value.ts';
-import type { OwnerKeys } from '../../store/secrets/owner-keys.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { removeWebhook } from './remove-webhooks-of-owner.ts';
 import { webhookEndpointSchema, type WebhookEndpoint, type WebhookSettings } from './webhook-endpoint.ts';
 import type { WebhookOwner } from './webhook-event.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { RedisScript } from '../../store/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 /**

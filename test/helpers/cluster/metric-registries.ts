@@ -9,7 +9,7 @@ import { addFailingToolsMetric } from '#services/tools-worker/tool-breakers.ts';
 import { RunnerMetrics, registerRunnerGauges } from '#services/batch-runner/runner-metrics.ts';
 import { registerTryMetrics } from '#services/batch-runner/try-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
-import { createKeyedCounter } from '#services/ingress/metrics/keyed-counter.ts';
+import { createKeyedCounter } from '#services/ingress/idempotency/open-idempotency.ts';
 import {
   createRecordingCounter,
   createTracedCounter,

@@ -6,8 +6,8 @@ import {
   checkMs,
   type ExternalAccount,
   type StoredAccount,
+  isSameIssuer,
 } from '#shared/accounts/sign-in/external-accounts/external-accounts.ts';
-import { isSameIssuer } from '#shared/accounts/sign-in/external-accounts/issuer-forms.ts';
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitAgain, type AdmitParts } from './admit-person.ts';

@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { createPersonIdentity } from '#shared/accounts/people/person-identity.ts';
-import type { SignInSessionStore } from '#shared/accounts/sign-in/session-store.ts';
-import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import { type SignInSessionStore, isCsrfToken } from '#shared/accounts/sign-in/session-store.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { PersonSession } from '../second-factor/require-second-factor.ts';

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { computeCsrfToken, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import { computeCsrfToken, isCsrfToken } from '#shared/accounts/sign-in/session-store.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff, signInFailures } from '../../contract/sign-in.ts';

@@ -3,7 +3,7 @@ import { purposes } from '#shared/core/purpose.ts';
 import { hourGroups, maxHours } from '#shared/accounts/ledger/hour-groups.ts';
 import { usageGroups } from '#shared/accounts/ledger/usage-filter.ts';
 import { findBeginning, findNextBeginning } from '#shared/accounts/periods.ts';
-import { refusalSteps, type RefusalStep } from '#shared/accounts/ledger/refusals/refusal-periods.ts';
+import { refusalSteps, type RefusalStep } from '#shared/accounts/ledger/refusals/refusal-counts.ts';
 import { refusalGroups } from '#shared/accounts/ledger/refusals/refusal-reader.ts';
 
 /** The maximum number of steps in a report. It suffices for the days of a year. */

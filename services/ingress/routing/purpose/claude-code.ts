@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { parsePurpose, type Purpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
-import type { ClientProgram } from './client-program.ts';
-import { readAgentType, readSessionName } from './session-name.ts';
+import { type ClientProgram, readAgentType, readSessionName } from './client-program.ts';
 import { readToolTimes } from './read-tool-times.ts';
 
 /** Beginning of the last message of a request for a compaction. */

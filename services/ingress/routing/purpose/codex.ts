@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
-import type { ClientProgram } from './client-program.ts';
-import { readAgentType, readSessionName } from './session-name.ts';
+import { type ClientProgram, readAgentType, readSessionName } from './client-program.ts';
 
 /** Values of `x-openai-subagent` for memories and for reviews of approvals. Other values name agents. */
 const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 'guardian']);

@@ -3,10 +3,9 @@ import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import { noPurpose, parsePurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import { claudeCode } from './claude-code.ts';
-import type { ClientProgram } from './client-program.ts';
+import { type ClientProgram, readSessionName } from './client-program.ts';
 import { codex } from './codex.ts';
 import { opencode } from './opencode.ts';
-import { readSessionName } from './session-name.ts';
 
 /** Header in which any client names the purpose of its request. A value that is not a purpose is ignored. */
 const header = 'x-rtr-purpose';

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
-import type { ClientProgram } from './client-program.ts';
-import { readSessionName } from './session-name.ts';
+import { type ClientProgram, readSessionName } from './client-program.ts';
 
 /** Beginning of the instructions of a request for a summary. */
 const compactionStart = 'You are a context summarization agent';

@@ -1,7 +1,8 @@
 import type { AdminTokenRecord } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
 import type { AdminTokenStore } from '#shared/accounts/keys/admin-tokens/admin-token-store.ts';
 import { UpError } from '../../up/up-error.ts';
-import { readCommandLine } from '../read-command-line.ts';
+import { hostname, userInfo } from 'node:os';
+import type { AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 
 /** Milliseconds from the creation of a token until it expires. */
 const validMs = 300_000;
@@ -41,5 +42,19 @@ export class CommandLineToken {
   /** Deletes the created tokens. A token that cannot be deleted expires within five minutes. */
   async remove(): Promise<void> {
     await Promise.allSettled(this.#createdTokens.map((token) => this.#store.remove(token)));
+  }
+}
+
+/** Returns who started this process and where, for the audit trail: `ada@workstation`. */
+export function readCommandLine(): AuditOrigin {
+  return { commandLine: `${readUserName()}@${hostname()}` };
+}
+
+function readUserName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container, the user id may have no name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

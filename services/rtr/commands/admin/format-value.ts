@@ -1,5 +1,5 @@
 import { isJsonObject } from '#shared/core/json.ts';
-import { formatMinute } from '../format-date.ts';
+import { formatMinute } from '../table-lines.ts';
 import { findDifferences } from './apply/find-differences.ts';
 import { formatDifference, formatValue } from './apply/print-changes.ts';
 

@@ -5,10 +5,9 @@ import type { LimitUse } from '../../../console/contract/usage.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { buildPath, type AdminClient } from './admin-client.ts';
 import { findParty } from './find-party.ts';
-import { formatMinute } from '../format-date.ts';
+import { formatMinute, toTableLines } from '../table-lines.ts';
 import { formatValues, toKebabCase } from './format-value.ts';
 import { readNamedValues, readNumberOrNone } from './named-values.ts';
-import { toTableLines } from '../table-lines.ts';
 
 const partySyntax = 'user:<address>, team:<name> or key:<id>';
 

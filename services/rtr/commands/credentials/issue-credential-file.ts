@@ -5,7 +5,7 @@ import type { Role } from '#shared/broker/connection/credential.ts';
 import { writeContent } from '../client/write-content.ts';
 import { findWriteTarget } from '../client/write-target.ts';
 import { changeAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '../table-lines.ts';
 
 export interface IssueOptions {
   authorityFolder: string;

@@ -1,7 +1,7 @@
 import { isValid } from '#shared/broker/authority/credentials.ts';
 import { isShared, type IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '../table-lines.ts';
 
 export interface ListOptions {
   authorityFolder: string;

@@ -4,7 +4,7 @@ import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/conn
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { formatDate } from '../format-date.ts';
+import { formatDate } from '../table-lines.ts';
 
 export interface CredentialToDiagnose extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;

@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { generateId } from '../generate-key.ts';
 import { generateToken, hashToken } from '../../people/secret-token.ts';
-import { accountNames, type AccountNames } from '../../../store/redis/account-names.ts';
-import { callRedis, callRedisAll } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../../store/redis/stored-value.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import {
   adminTokenSchema,
   parseAdminToken,

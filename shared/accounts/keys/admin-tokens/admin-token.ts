@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keyAlphabet } from '../key-format.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 /**
  * What a program may do with an admin token. `read`: read everything that the token's person may see. `keys`: make and change keys.

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { maySee, usageRecordSchema, type UsageRecord, type UsageViewer } from '../usage-record.ts';
-import { callRedis, callRedisAll } from '../../../store/redis/call-redis.ts';
-import { readNewest, type TimedPlace } from '../../../store/redis/read-newest.ts';
-import { readStored, warnUnreadable, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { callRedis, callRedisAll } from '#shared/store/redis/call-redis.ts';
+import { readNewest, type TimedPlace } from '#shared/store/redis/read-newest.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import {
   readModels,
   readSession,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentPrograms, type AgentProgram } from '#shared/core/agent-turn.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { SessionOwner } from './session-names.ts';
 import {
   decodeSumsRow,

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { listKeptDays, type SessionOwner, sessionRedisNames } from './session-names.ts';
 import { sessionScript } from './session-entry.ts';
 

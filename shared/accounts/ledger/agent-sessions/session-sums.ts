@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { UsageRecord } from '../usage-record.ts';
 
 /** Sums of turns. Times in ms, cost in nano-dollars. */

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { maySee, type UsageViewer } from '../usage-record.ts';
 import { findNextBeginning, listBeginnings } from '../../periods.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { readStored, warnUnreadable, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
-import { countedPeriodName, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { readStored, warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
+import { countedPeriodName, refusalsKeptMs, type RefusalStep } from './refusal-counts.ts';
 import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
 import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusal-sample.ts';
 

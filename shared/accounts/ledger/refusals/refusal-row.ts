@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { otherRow } from '../totals.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { RefusedKey } from '../../keys/invalid-key-error.ts';
 
 /** The properties by which refusals are counted. A property without a value is empty. `key` is empty for requests without a known key. */

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { AnswerJournal, JournalKind, type JournalPage } from '../../../store/answer-journal/answer-journal.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { StoredRecords, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../../store/redis/stored-value.ts';
-import type { OwnerKeys } from '../../../store/secrets/owner-keys.ts';
+import { AnswerJournal, JournalKind, type JournalPage } from '#shared/store/answer-journal/answer-journal.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { emitScript } from '../../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord, type NewBackgroundRecord } from './background-record.ts';
 import type { BackgroundBounds } from './background-settings.ts';

@@ -1,5 +1,5 @@
-import type { JournalBounds } from '../../../store/answer-journal/answer-journal.ts';
-import { computeStoredBounds } from '../../../store/stored-bounds.ts';
+import type { JournalBounds } from '#shared/store/answer-journal/answer-journal.ts';
+import { computeStoredBounds } from '#shared/store/stored-bounds.ts';
 
 /** Maximum bytes of the sealed events of one response. */
 const maxEventBytes = 16 * 1024 * 1024;

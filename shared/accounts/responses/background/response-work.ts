@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { JsonObject } from '#shared/core/json.ts';
-import { addEntryScript, AnswerJournal } from '../../../store/answer-journal/answer-journal.ts';
-import type { AppendOutcome, JournalEntry } from '../../../store/answer-journal/journal-writer.ts';
+import { addEntryScript, AnswerJournal } from '#shared/store/answer-journal/answer-journal.ts';
+import type { AppendOutcome, JournalEntry } from '#shared/store/answer-journal/journal-writer.ts';
 import { ledgerScripts, type LedgerEntry } from '../../ledger/ledger-entry.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { StoredRecords, skipUnreadable } from '../../../store/redis/stored-records.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { StoredRecords, skipUnreadable } from '#shared/store/redis/stored-records.ts';
 import { keepStoredScripts, type StorableResponse } from '../stored/stored-responses.ts';
 import { emitScript } from '../../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import { OwnedStore } from '../../../store/owned-store/owned-store.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import type { ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import type { OwnerKeys } from '../../../store/secrets/owner-keys.ts';
+import { OwnedStore } from '#shared/store/owned-store/owned-store.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import type { ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { OwnerQueue } from './owner-queue.ts';
 
 export const responseStore = new OwnedStore(new URL('lua/stored.lua', import.meta.url));

@@ -5,13 +5,12 @@ import { generateId } from '../../keys/generate-key.ts';
 import type { NewPersonSettings } from '../../people/console-settings.ts';
 import { hashToken } from '../../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../../people/user.ts';
-import { accountNames, type AccountNames } from '../../../store/redis/account-names.ts';
-import { callRedis, isWrongType, readHash, createStoreUnavailableError } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import { readStored, UnreadableRecordError, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
-import { toStoredFields } from '../../../store/redis/stored-value.ts';
-import type { OwnerKeys } from '../../../store/secrets/owner-keys.ts';
-import { listIssuerForms } from './issuer-forms.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, isWrongType, readHash, createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { readStored, UnreadableRecordError, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
+import { toStoredFields } from '#shared/store/redis/stored-value.ts';
+import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 
 const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
 const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
@@ -263,4 +262,18 @@ function toFirstFields({ provider, issuer, subject }: ProviderAccount): Record<s
 /** Returns the field of an account in the hash of all accounts. An issuer contains no space, as it is a URL. */
 function toField({ issuer, subject }: ExternalSubject): string {
   return `${issuer} ${subject}`;
+}
+
+/**
+ * Returns the forms in which an issuer may be written. The first form is `issuer` itself. An issuer without a path has a second form, which
+ * differs in the slash at the end. `https://id.example` and `https://id.example/` are the same URL, and both are in use.
+ */
+export function listIssuerForms(issuer: string): [string, ...string[]] {
+  const [, origin] = /^(https?:\/\/[^/?#]+)\/?$/.exec(issuer) ?? [];
+  if (origin === undefined) return [issuer];
+  return [issuer, issuer === origin ? `${origin}/` : origin];
+}
+
+export function isSameIssuer(first: string, second: string): boolean {
+  return listIssuerForms(first).includes(second);
 }

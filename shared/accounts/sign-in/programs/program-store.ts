@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../../../store/redis/account-names.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import { StoredRecords, type ReportUnreadable } from '../../../store/redis/stored-records.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { acceptedMs, accessTokenMs } from './access-tokens.ts';
 import type { RefreshToken } from './refresh-token.ts';
 

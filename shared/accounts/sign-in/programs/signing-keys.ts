@@ -3,10 +3,10 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
-import { accountNames } from '../../../store/redis/account-names.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import { readStored } from '../../../store/redis/stored-records.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { accountNames } from '#shared/store/redis/account-names.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { readStored } from '#shared/store/redis/stored-records.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.meta.url));
 

@@ -2,12 +2,12 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { isToken, generateToken, hashToken } from '../../people/secret-token.ts';
 import type { UserRecord } from '../../people/user.ts';
-import { accountNames, type AccountNames } from '../../../store/redis/account-names.ts';
-import { callRedis, callRedisAll, readHash } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import { createStoredSchema } from '../../../store/redis/stored-value.ts';
+import { accountNames, type AccountNames } from '#shared/store/redis/account-names.ts';
+import { callRedis, callRedisAll, readHash } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 import type { SessionOpener } from '../session-store.ts';
-import { createSecretUnknownError, type OwnerKeys } from '../../../store/secrets/owner-keys.ts';
+import { createSecretUnknownError, type OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import { generateRecoveryCode, readRecoveryCode, computeRecoveryField, formatRecoveryCode } from './recovery-codes.ts';
 
 const notePasskeyUse = new RedisScript(new URL('lua/note-passkey-use.lua', import.meta.url));

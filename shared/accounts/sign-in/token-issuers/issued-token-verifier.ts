@@ -3,7 +3,7 @@ import { decodeJwt, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } fro
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { KeyIdentity } from '../../keys/key-record.ts';
-import { ReadThroughCache } from '../../../store/redis/read-through-cache.ts';
+import { ReadThroughCache } from '#shared/store/redis/read-through-cache.ts';
 import { findRule } from './find-rule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { PartyIdentities, type TokenAccount, type PartyIdentitiesDependencies } from './party-identities.ts';

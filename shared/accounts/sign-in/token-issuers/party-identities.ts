@@ -5,7 +5,7 @@ import { createPersonIdentity } from '../../people/person-identity.ts';
 import type { TeamStore } from '../../people/team-store.ts';
 import { emailSchema, mayLinkByEmail, isShutOut, type UserRecord } from '../../people/user.ts';
 import type { UserStore } from '../../people/user-store.ts';
-import { ReadThroughCache } from '../../../store/redis/read-through-cache.ts';
+import { ReadThroughCache } from '#shared/store/redis/read-through-cache.ts';
 import { createTeamIdentity } from './service-identity.ts';
 
 export interface PartyIdentitiesDependencies {

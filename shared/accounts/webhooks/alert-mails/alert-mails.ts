@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
-import type { ReportUnreadable } from '../../../store/redis/stored-records.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
+import type { ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import { DueMessages } from '../due-messages.ts';
 import { emitScript } from '../webhook-outbox.ts';
 

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { findMailOwners, findMailSource } from '../alert-mails/alert-mail.ts';
 import { mailsScript } from '../alert-mails/alert-mails.ts';
-import { callRedis } from '../../../store/redis/call-redis.ts';
-import { RedisScript } from '../../../store/redis/redis-script.ts';
+import { callRedis } from '#shared/store/redis/call-redis.ts';
+import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import type { WebhookEvent } from '../webhook-event.ts';
 import { emitScript, toScriptEvent } from '../webhook-outbox.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchDependencies } from '#services/batch-runner/batches/batch-dependencies.ts';
 import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice.ts';
-import { failBatch } from '#services/batch-runner/batches/fail-batch.ts';
+import { failBatch, validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
-import { validateBatch } from '#services/batch-runner/batches/validate-batch.ts';
 import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
 import { createEndingJob, createSliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';

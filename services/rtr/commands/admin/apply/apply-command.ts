@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { withAdminOptions, type AdminContext, type AdminOptions, type RunAdminCommand } from '../admin-context.ts';
 import { readText } from '../read-text.ts';
-import { withInterrupt } from '../../with-interrupt.ts';
 import type { Change, ChangeContext, Plan, PresentAccess } from './change.ts';
 import { requirePermitted, findMissingRight } from './require-rights.ts';
 import { KeysFile } from './keys-file.ts';
@@ -89,4 +88,23 @@ function createChangeContext({ client }: AdminContext, { people, teams }: Presen
     people: new Map(Array.from(people.values(), ({ email, id }) => [email, id])),
     teams: new Map(Array.from(teams, ([name, found]) => [name, found[0]?.id ?? ''])),
   };
+}
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Runs work that consists of steps. SIGINT and SIGTERM do not end the process during a step.
+ * @param work called with a function that returns whether a signal has arrived. It must call this function between two steps
+ */
+export async function withInterrupt<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+  };
+  for (const signal of signals) process.on(signal, interrupt);
+  try {
+    return await work(() => isInterrupted);
+  } finally {
+    for (const signal of signals) process.off(signal, interrupt);
+  }
 }

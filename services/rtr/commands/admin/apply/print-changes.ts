@@ -1,4 +1,4 @@
-import { formatMinute } from '../../format-date.ts';
+import { formatMinute } from '../../table-lines.ts';
 import type { AdminContext } from '../admin-context.ts';
 import type { Change, Plan } from './change.ts';
 import type { Difference } from './find-differences.ts';

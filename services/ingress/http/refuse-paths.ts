@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 
 export interface PlacedApi {
@@ -21,4 +21,16 @@ export function refuseMisplacedPath(api: PlacedApi): RequestHandler {
       `There is no ${request.method} ${path} here, but there is ${api.base}${path}: add ${api.base} to the base URL.`,
     );
   };
+}
+
+/**
+ * Refuses WebSockets on every path with status 426. After this status, Codex uses HTTP at once, while any other status makes it retry seven
+ * times. As there is no listener for upgrades, Node handles such a request like any other, and the connection stays usable.
+ */
+export function refuseUpgrade(request: Request, response: Response, next: NextFunction): void {
+  if (request.headers.upgrade?.toLowerCase() !== 'websocket') return next();
+  // The protocol to use instead (RFC 9110, 15.5.22).
+  response.setHeader('upgrade', 'HTTP/1.1');
+  response.setHeader('connection', 'upgrade');
+  throw new RouterError('upgrade_refused', 'There are no WebSockets here. Send the request over HTTP.');
 }
