@@ -109,7 +109,8 @@ export const displayNameSchema = z
   .max(100, 'A name has 100 characters at most.')
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]*$/u, 'A name has no control characters.')
   .regex(/^(?!.*\p{M}{5})/u, 'A name has four marks in a row at most.')
-  .regex(usableNamePattern, 'This cannot be a name.');
+  .regex(usableNamePattern, 'This cannot be a name.')
+  .describe('The name');
 
 /**
  * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before the
@@ -121,7 +122,8 @@ export const emailSchema = z
   .regex(/^[\x21-\x7e]*$/, 'This is no e-mail address.')
   .toLowerCase()
   .max(254, 'An e-mail address has 254 characters at most.')
-  .pipe(z.email('This is no e-mail address.'));
+  .pipe(z.email('This is no e-mail address.'))
+  .describe('The e-mail address');
 
 /** Returns whether a person exists, is not blocked, and has not signed out everywhere since a sign-in with this epoch. */
 export function isSignedIn(person: UserRecord | undefined, signIn: Pick<UserRecord, 'epoch'>): person is UserRecord {

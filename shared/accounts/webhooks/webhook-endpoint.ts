@@ -37,7 +37,8 @@ export const webhookSettingsSchema = z.strictObject({
     .string()
     .trim()
     .max(maxUrlLength, `A URL has ${maxUrlLength} characters at most.`)
-    .refine(isWebhookUrl, 'This is no http or https address, or it contains a user or a fragment.'),
+    .refine(isWebhookUrl, 'This is no http or https address, or it contains a user or a fragment.')
+    .describe('The address that gets the events'),
   events: z
     .array(z.string())
     .min(1, 'Choose an event.')
@@ -45,7 +46,8 @@ export const webhookSettingsSchema = z.strictObject({
       const unknown = events.filter((event) => !webhookSelections.includes(event));
       if (unknown.length > 0) context.addIssue({ code: 'custom', message: describeUnknownEvents(unknown) });
     })
-    .transform((events) => [...new Set(events)]),
+    .transform((events) => [...new Set(events)])
+    .describe('The events, such as batch.* for a group'),
   description: z
     .string()
     .trim()

@@ -30,8 +30,8 @@ const filter = z.object({
     .optional()
     .describe('An action, or a group of actions such as `key.*`.'),
   target: id.describe('Id of what was changed.'),
-  from: time,
-  to: time,
+  from: time.describe('The time from which changes count'),
+  to: time.describe('The time until which changes count'),
 });
 
 export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Operation[] {

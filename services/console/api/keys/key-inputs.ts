@@ -17,13 +17,13 @@ const futureTime = z
   .refine((time) => time > Date.now(), 'Choose a time in the future.');
 
 const settings = z.strictObject({
-  name: displayNameSchema,
-  class: z.enum(priorityClasses).optional().describe('Absent: `normal`.'),
-  expiresAt: futureTime.optional(),
-  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
-  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
-  tools: keyToolsSchema.optional(),
-  limits: limitsSchema.default({}),
+  name: displayNameSchema.describe('The name in lists and in the usage'),
+  class: z.enum(priorityClasses).optional().describe('The priority of its requests in the queue; absent: `normal`'),
+  expiresAt: futureTime.optional().describe('The time from which the key is refused'),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional().describe('The models that it may use'),
+  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional().describe('The tiers that may serve its requests'),
+  tools: keyToolsSchema.optional().describe('The tools that it may call, `<server>/*` for all of a server'),
+  limits: limitsSchema.default({}).describe('The limits of its requests, tokens and cost'),
   weight: weightSchema.optional(),
 });
 
@@ -37,7 +37,7 @@ export const newKey = settings.extend({
 export const ownerKind = z
   .enum(keyKinds)
   .optional()
-  .describe('Absent: `team` with `teamId`, `user` with `userId`, otherwise `router`.');
+  .describe('Whose it is; absent: `team` with a team, `user` with a person, otherwise `router`');
 
 /**
  * Returns the kind of what belongs to this owner.
@@ -57,13 +57,13 @@ export function findOwnerKind(owner: {
 
 /** The settings to change; null removes a restriction. */
 export const keyChange = z.strictObject({
-  name: displayNameSchema.optional(),
-  class: z.enum(priorityClasses).optional(),
-  expiresAt: futureTime.nullable().optional(),
+  name: settings.shape.name.optional(),
+  class: z.enum(priorityClasses).optional().describe('The priority of its requests in the queue'),
+  expiresAt: futureTime.nullable().optional().describe('The time from which the key is refused'),
   models: settings.shape.models.nullable(),
   tiers: settings.shape.tiers.nullable(),
   tools: settings.shape.tools.nullable(),
-  limits: limitsSchema.optional(),
+  limits: limitsSchema.optional().describe('The limits of its requests, tokens and cost'),
   weight: weightSchema.optional(),
   records: z
     .boolean()

@@ -20,7 +20,7 @@ const byExpiry: Order<InvitationRecord> = {
 
 const newInvitation = z.strictObject({
   email: emailSchema,
-  role: z.enum(userRoles).default('member'),
+  role: z.enum(userRoles).default('member').describe('The role in the router'),
   teamId: z.string().optional(),
 });
 

@@ -10,8 +10,11 @@ import { operation, type Operation } from '../operations/operation.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
 import { toTeamAnswer } from './team-answer.ts';
 
-const membership = z.strictObject({ role: z.enum(teamRoles) });
-const addition = z.strictObject({ role: z.enum(teamRoles).default('member'), email: emailSchema });
+const membership = z.strictObject({ role: z.enum(teamRoles).describe('The role in the team') });
+const addition = z.strictObject({
+  role: z.enum(teamRoles).default('member').describe('The role in the team'),
+  email: emailSchema,
+});
 
 export function teamMemberOperations(parts: ApiParts): Operation[] {
   const { accounts, recordings } = parts;

@@ -17,7 +17,7 @@ import { toTeamAnswer } from './team-answer.ts';
 import { requireRevision } from '../operations/if-match.ts';
 
 const settings = {
-  limits: limitsSchema.optional(),
+  limits: limitsSchema.optional().describe('The limits of all requests of the team'),
   weight: weightSchema.optional(),
   ceiling: ceilingSchema.optional(),
 };

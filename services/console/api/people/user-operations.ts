@@ -25,18 +25,20 @@ import { auditUserChanges } from './audit-user-changes.ts';
 import { requireRevision } from '../operations/if-match.ts';
 
 const changeFields = {
-  role: z.enum(userRoles).optional(),
-  blocked: z.boolean().optional(),
-  limits: limitsSchema.optional(),
+  role: z.enum(userRoles).optional().describe('The role in the router'),
+  blocked: z.boolean().optional().describe('Whether the person and their keys are refused'),
+  limits: limitsSchema.optional().describe('The limits of all requests of the person'),
   weight: weightSchema.optional(),
   ceiling: ceilingSchema.optional(),
 };
 const change = z.strictObject(changeFields);
 const newUser = z.strictObject({
   email: emailSchema,
-  name: displayNameSchema.optional().describe('Absent: the part of the address before the @.'),
-  role: z.enum(userRoles).optional().describe('Absent: `member`.'),
-  limits: limitsSchema.optional().describe('Absent: the limits that the settings give to new members.'),
+  name: displayNameSchema.optional().describe('The name; absent: the part of the address before the @'),
+  role: z.enum(userRoles).optional().describe('The role in the router; absent: `member`'),
+  limits: limitsSchema
+    .optional()
+    .describe('The limits of all requests of the person; absent: those that the settings give to new members'),
   weight: weightSchema.optional(),
   ceiling: ceilingSchema.optional().describe('Absent: the ceiling that the settings give to new members.'),
 });

@@ -26,7 +26,7 @@ const newToken = z.strictObject({
     .max(adminScopes.length)
     .default(['read'])
     .describe('`read`: read everything; `keys`: make and change keys; `admin`: everything that the person may do.'),
-  expiresInDays: z.number().int().min(1).max(366).default(90),
+  expiresInDays: z.number().int().min(1).max(366).default(90).describe('Days until the token is refused'),
 });
 
 export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {

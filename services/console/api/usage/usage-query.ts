@@ -12,6 +12,10 @@ const maxSteps = 400;
 const hourMs = 3_600_000;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
+const from = time.describe('The time from which requests count');
+const to = time.describe('The time until which requests count');
+const groups = 'What the sums are over';
+const steps = 'The time of one sum';
 const name = z.string().min(1).max(256).optional();
 const filter = {
   model: name.describe('Only requests of this model.'),
@@ -21,6 +25,7 @@ const filter = {
   tier: name.describe('Only requests of this tier.'),
   purpose: z.enum(purposes).optional().describe('Only requests for this purpose.'),
 };
+const ownerFilter = { key: filter.key, team: filter.team, user: filter.user };
 const requestFilter = {
   ...filter,
   outcome: z.enum(['done', 'failed', 'cancelled']).optional().describe('Only requests with this outcome.'),
@@ -55,10 +60,10 @@ function hasFewSteps({ from, to, step }: { from: number; to: number; step: Refus
 /** The query of `GET /usage`. */
 export const reportQuery = z
   .object({
-    from: time,
-    to: time,
-    step: z.enum(['day', 'month']).default('day'),
-    by: z.enum(usageGroups).default('model'),
+    from,
+    to,
+    step: z.enum(['day', 'month']).default('day').describe(steps),
+    by: z.enum(usageGroups).default('model').describe(groups),
     ...filter,
   })
   .refine(isForward, forwardOnly)
@@ -66,7 +71,7 @@ export const reportQuery = z
 
 /** The query of `GET /usage/hours`. */
 export const hoursQuery = z
-  .object({ from: time, to: time, by: z.enum(hourGroups).default('model'), key: name, team: name, user: name })
+  .object({ from, to, by: z.enum(hourGroups).default('model').describe(groups), ...ownerFilter })
   .refine(isForward, forwardOnly)
   .refine(({ from, to }) => to - from < (maxHours - 1) * hourMs, {
     path: ['from'],
@@ -82,8 +87,8 @@ export const requestsQuery = z.object({
   before: cursor,
   after: cursor,
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  from: time.optional(),
-  to: time.optional(),
+  from: from.optional(),
+  to: to.optional(),
   ...requestFilter,
 });
 
@@ -91,19 +96,17 @@ export const requestsQuery = z.object({
 export const overviewQuery = z.object({ span: z.enum(['1h', '24h', '7d']).default('24h') });
 
 /** The query of `GET /usage/export`. */
-export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...requestFilter });
+export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from, to, ...requestFilter });
 
 /** The query of `GET /usage/refusals`. */
 export const refusalQuery = z
   .object({
-    from: time,
-    to: time,
-    step: z.enum(refusalSteps).default('day'),
-    by: z.enum(refusalGroups).default('code'),
-    code: name,
-    key: name,
-    team: name,
-    user: name,
+    from,
+    to,
+    step: z.enum(refusalSteps).default('day').describe(steps),
+    by: z.enum(refusalGroups).default('code').describe(groups),
+    code: name.describe('Only requests that were refused with this code of the error table.'),
+    ...ownerFilter,
   })
   .refine(isForward, forwardOnly)
   .refine(hasFewSteps, fewSteps);

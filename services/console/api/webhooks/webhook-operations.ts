@@ -24,7 +24,9 @@ const newWebhook = webhookSettingsSchema.extend({
     .optional()
     .describe("With `user`: the id of the person whom the webhook is for. Absent: the sender's own."),
 });
-const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
+const change = webhookSettingsSchema
+  .partial()
+  .extend({ enabled: z.boolean().optional().describe('Whether events are sent') });
 const deliveriesQuery = z.object({
   state: z.enum(deliveryStates).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),

@@ -77,9 +77,12 @@ export function unwrap(schema: z.ZodType): Unwrapped {
     facts.description ??= type.description;
     const { def } = type as unknown as { def: { innerType?: z.ZodType; in?: z.ZodType; defaultValue?: unknown } };
     if (type instanceof z.ZodNullable) facts.isNullable = true;
-    else if (type instanceof z.ZodDefault)
-      Object.assign(facts, { isRequired: false, absent: [def.defaultValue].flat().join(',') });
-    else if (def.innerType !== undefined) facts.isRequired = false;
+    else if (type instanceof z.ZodDefault) {
+      const values = [def.defaultValue].flat();
+      // An object of defaults says nothing in one line.
+      const absent = values.some((value) => typeof value === 'object') ? undefined : values.join(',');
+      Object.assign(facts, { isRequired: false, absent });
+    } else if (def.innerType !== undefined) facts.isRequired = false;
     const inner = def.innerType ?? def.in;
     if (inner === undefined) return { type, ...facts };
     type = inner;

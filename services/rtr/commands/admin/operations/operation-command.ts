@@ -25,7 +25,7 @@ export function addOperationCommand(
   run: RunAdminCommand,
 ): void {
   const { form } = operation;
-  const command = parent.command(name).description(operation.summary);
+  const command = parent.command(name).description(operation.summary.replace(/^Returns /, 'Shows '));
   const parameters = listPathParameters(operation.path, form);
   for (const { label, reference } of parameters) command.argument(`<${label}>`, reference && referenceForms[reference]);
   const isPaged = operation.isList || form.items !== undefined;

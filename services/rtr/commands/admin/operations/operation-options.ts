@@ -109,7 +109,7 @@ function describeField({ kind, flag, description, choices, absent, isNullable }:
   const text = details.filter(Boolean).join('; ');
   const isExplained = description !== undefined && !description.startsWith('Absent');
   const sentence = isExplained ? description : [toWords(flag), description].filter(Boolean).join('. ');
-  return [sentence.replace(/\.$/, ''), ...(text === '' ? [] : [text])].join('; ');
+  return [sentence.replaceAll('`', '').replace(/\.$/, ''), ...(text === '' ? [] : [text])].join('; ');
 }
 
 /** Returns a span in hours. */

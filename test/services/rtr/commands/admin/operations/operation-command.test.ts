@@ -134,6 +134,8 @@ describe('a command that is made of an operation', () => {
       ?.commands.find((each) => each.name() === 'create');
     const help = command?.helpInformation() ?? '';
     expect(help).toMatch(/^Makes a key\. [^]*\n\nUSAGE\n {2}rtr keys create \[flags\]\n\nFLAGS\n {2}--name <name> /);
-    expect(help).toMatch(/--expires <time> +expires; a date, a time, or a span from now/);
+    expect(help).toMatch(
+      /--expires <time>\s+The time from which the key is refused; a date,\s+a\s+time/,
+    );
   });
 });
