@@ -1,4 +1,4 @@
-import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
+import type { KeepOutcome } from '#shared/store/owned-store/owned-store.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { toLoggableError } from '#shared/core/loggable-error.ts';
 

@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
-import { OwnedStore } from '#shared/store/owned-store/owned-store.ts';
+import { OwnedStore, type KeepOutcome } from '#shared/store/owned-store/owned-store.ts';
 import { callRedis } from '#shared/store/redis/call-redis.ts';
 import { mapInPages } from '#shared/store/redis/map-in-pages.ts';
 import { readNewest, type TimedPlace } from '#shared/store/redis/read-newest.ts';
-import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '#shared/store/redis/stored-records.ts';
 import type { OwnerKeys } from '#shared/store/secrets/owner-keys.ts';
 import type { RecordingBounds } from './recording-settings.ts';
@@ -17,7 +16,6 @@ import {
 } from './recording.ts';
 
 export const recordingStore = new OwnedStore(new URL('lua/recordings.lua', import.meta.url));
-const keepRecording = new RedisScript(...recordingStore.scripts, new URL('lua/keep.lua', import.meta.url));
 
 /** Bytes that are counted for each recording in addition to the bytes of its content. */
 const recordBytes = 1_024;
@@ -25,9 +23,6 @@ const recordBytes = 1_024;
 const maxPerCall = 100;
 /** Maximum of recordings that are read to fill one page. */
 const maxReadPerPage = 2_000;
-
-/** The outcome of storing a recording: `full` if there is no room for it, `gone` if its owner no longer exists. */
-export type KeepOutcome = 'kept' | 'full' | 'gone';
 
 export interface RecordingFilter {
   /** Only recordings that one of these parties may see; undefined: all recordings. */
@@ -70,17 +65,14 @@ export class Recordings {
    */
   async store(owner: string, facts: RecordingFields, request: Uint8Array, answer: Uint8Array): Promise<KeepOutcome> {
     const sealer = this.#keys.recordingSealer(owner);
-    const texts = [
-      sealer.seal(JSON.stringify(facts)),
-      await sealer.sealBytes([request]),
-      await sealer.sealBytes([answer]),
-    ];
-    const bytes = texts.reduce((sum, text) => sum + text.length, recordBytes);
-    const entry = JSON.stringify({ bytes, party: toRecordingParty(facts) });
-    const args = { prefix: this.#prefix, owner, id: facts.id, ...this.#bounds };
-    const outcome = await keepRecording.run(this.#redis, { args, texts: [entry, ...texts] });
-    if (outcome === -1) return 'gone';
-    return outcome === 1 ? 'kept' : 'full';
+    const content = {
+      facts: sealer.seal(JSON.stringify(facts)),
+      request: await sealer.sealBytes([request]),
+      answer: await sealer.sealBytes([answer]),
+    };
+    const bytes = Object.values(content).reduce((sum, text) => sum + text.length, recordBytes);
+    const thing = { owner, id: facts.id, entry: { bytes, party: toRecordingParty(facts) } };
+    return recordingStore.keep(this.#redis, this.#prefix, thing, content, this.#bounds);
   }
 
   /** Returns the recordings of requests with this id, newest first. Several owners may have one, because clients choose the ids. */

@@ -10,6 +10,13 @@
 --   <prefix>recording-request:<id>       set: the owners who have a recording with the id. There may be several, because clients choose ids.
 owned.one, owned.many, owned.content = 'recording', 'recording', 'recording'
 
+function owned.addMore(owner, id, entry)
+  local member = owner .. '/' .. id
+  redis.call('ZADD', owned.nameOf('seen-by', entry.party), whole(now), member)
+  redis.call('ZADD', owned.nameOf('all'), whole(now), member)
+  redis.call('SADD', owned.nameOf('request', id), owner)
+end
+
 function owned.forgetMore(owner, id, entry)
   local member = owner .. '/' .. id
   redis.call('ZREM', owned.nameOf('seen-by', entry.party), member)

@@ -1,6 +1,6 @@
 -- The functions of every kind of thing that is stored for owners. This file is prepended to the scripts of a kind, after script-start.lua
--- and before the file of the kind, which sets `one`, `many` and `content`, and may replace `forgetMore`. All names begin with one prefix.
--- An owner is a person, a team or a key. The ids of owners have no spaces.
+-- and before the file of the kind, which sets `one`, `many` and `content`, and may replace `addMore` and `forgetMore`. All names begin
+-- with one prefix. An owner is a person, a team or a key. The ids of owners have no spaces.
 --
 --   <prefix><many>-of:<owner>       hash: id of each thing to its entry, JSON: at least its bytes; items, if the thing has parts that are
 --                                   found by their own ids
@@ -70,6 +70,9 @@ function owned.add(owner, id, text, bytes, place, expiry)
   end
   owned.countBytes(owner, bytes)
 end
+
+-- Stores what the kind stores about a new thing in other names. Called by keep.lua.
+function owned.addMore(owner, id, entry) end
 
 -- Removes what the kind stores about a thing in other names. Returns true if the bytes of the thing still count.
 function owned.forgetMore(owner, id, entry) end

@@ -6,7 +6,7 @@ import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/recorded-traces.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
 import { createStoreUnavailableError } from '#shared/store/redis/call-redis.ts';
-import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
+import type { KeepOutcome } from '#shared/store/owned-store/owned-store.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
