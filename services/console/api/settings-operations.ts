@@ -3,7 +3,7 @@ import { settingsSchema, type Settings } from '../contract/account.ts';
 import { requireAccess } from './access.ts';
 import { writeAudit, type ApiParts } from './api-parts.ts';
 import { operation, type Operation } from './operations/operation.ts';
-import { toCeilingAnswer } from './people/ceiling-answer.ts';
+import { toCeilingAnswer } from './people/people-answers.ts';
 
 export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
   const { settings } = parts.accounts;

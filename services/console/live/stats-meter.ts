@@ -5,8 +5,13 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { countWaitingByLane, countWaitingByTier, countUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { ModelSpeeds } from './model-speeds.ts';
-import { listRunningTurns } from './running-turns.ts';
-import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import {
+  firstTokenBoundsMs,
+  type Failure,
+  type IngressStats,
+  maxTurns,
+  type RunningTurnStats,
+} from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
@@ -140,4 +145,24 @@ function computeLatencyClass(milliseconds: number): number {
 
 function toSecond(time: number): number {
   return Math.floor((performance.timeOrigin + time) / 1000);
+}
+
+/** Lists the turns of agent sessions that jobs serve, in the order of the jobs. A request that several jobs serve counts once. */
+export function listRunningTurns(
+  jobs: Iterable<Pick<Job, 'request' | 'queuedAt' | 'state' | 'attempt'>>,
+): RunningTurnStats[] {
+  const turns = new Map<string, RunningTurnStats>();
+  for (const { request, queuedAt, state, attempt } of jobs) {
+    if (!request.turn) continue;
+    const { program, session, agent, parent, type, key, user, team } = request.turn;
+    const { requestId } = request;
+    // Clients choose the ids of requests, so ids are unique only among the requests of one key.
+    const turnId = `${key} ${requestId}`;
+    if (turns.has(turnId)) continue;
+    const since = Math.round(performance.timeOrigin + queuedAt);
+    const model = state === 'queued' ? undefined : attempt?.placement.model;
+    turns.set(turnId, { request: requestId, key, user, team, program, session, agent, parent, type, since, model });
+    if (turns.size === maxTurns) break;
+  }
+  return [...turns.values()];
 }

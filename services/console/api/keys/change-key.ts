@@ -4,10 +4,10 @@ import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound, stale } from '../api-failure.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
-import { hasAllValues } from '../operations/has-all-values.ts';
+import { hasAllValues } from '../operations/if-match.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
 import { computeAdminSet, findLockedSetting } from './admin-set.ts';
-import { keyChangedFailure, lockedFailure, notUsableFailure } from './key-failures.ts';
+import { keyChangedFailure, lockedFailure, notUsableFailure } from './key-answers.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 

@@ -1,8 +1,9 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { createKeyIdentity, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
-import { toCeilingAnswer } from '../people/ceiling-answer.ts';
+import { toCeilingAnswer } from '../people/people-answers.ts';
 import { findState, findSwitchers } from '../recordings/recording-state.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
 
 /**
  * Converts keys into the API's answers, without the hash and with only the ends of the secret.
@@ -69,4 +70,25 @@ export async function toKeyAnswers(
       ...(adminSet.length === 0 ? {} : { adminSet }),
     };
   });
+}
+
+export function creationFailure(outcome: 'no owner' | 'too many'): ApiFailure {
+  if (outcome === 'no owner') return notFound();
+  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
+}
+
+/**
+ * Returns the 403 for a setting that an administrator has set.
+ * @param field the setting
+ */
+export function lockedFailure(field: string): ApiFailure {
+  return new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
+}
+
+export function keyChangedFailure(): ApiFailure {
+  return new ApiFailure(409, 'key_changed', 'Others change this key at this moment. Reload the page.');
+}
+
+export function notUsableFailure(): ApiFailure {
+  return new ApiFailure(409, 'key_not_usable', 'This key is revoked, replaced or expired.');
 }

@@ -8,7 +8,7 @@ import { ApiFailure, forbidden } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { asMemberIfOwner } from '../batches/resource-owners.ts';
 import { computeAdminSet } from './admin-set.ts';
-import { creationFailure } from './key-failures.ts';
+import { creationFailure } from './key-answers.ts';
 import type { newKey } from './key-inputs.ts';
 
 /**

@@ -10,7 +10,7 @@ import type { SignInWays } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { announceChange, type ApiParts } from '../api-parts.ts';
 import { startSession } from '../session/start-session.ts';
-import { readSessionId } from '../session/session-cookie.ts';
+import { readSessionId } from '../session/cookies.ts';
 import { admitPerson } from './admit-person.ts';
 import { redirectOnError, redirectToSignIn } from './redirect-to-sign-in.ts';
 import { computeGoodUntil } from './confirm-person.ts';

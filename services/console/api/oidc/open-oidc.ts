@@ -13,7 +13,6 @@ import type { OidcParts } from './oidc-routes.ts';
 import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
 import { SignInStates } from './sign-in-state.ts';
-import { warnOfMissingSecrets } from './warn-of-missing-secrets.ts';
 
 /** Milliseconds that a sign-out waits for the address of the provider's sign-out page, if that address is not known. */
 const signOutWaitMs = 1_000;
@@ -62,5 +61,20 @@ export function openOidc(parts: OpenOidcParts) {
     if (client?.serverMetadata().end_session_endpoint === undefined) return undefined;
     const home = resolveRouterAddress(request, publicUrl);
     return oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', home).href }).href;
+  }
+}
+
+/** Logs a warning for each provider without its client secret, because the variable that `client_secret_env` names is not set. */
+export function warnOfMissingSecrets(
+  { providers }: SignInSettings,
+  environment: Environment,
+  log: Pick<Logger, 'warn'>,
+): void {
+  for (const { name: provider, client_secret_env: variable } of providers) {
+    if (variable !== undefined && !environment[variable])
+      log.warn(
+        { provider, variable },
+        'nobody can sign in at a provider: the variable of client_secret_env is not set',
+      );
   }
 }

@@ -9,7 +9,7 @@ import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage, formatTimedCursor, type Order } from '../operations/page.ts';
 import { emailTaken } from './change-profile.ts';
-import { requireLocalAccounts } from '../session/require-local-accounts.ts';
+import { requireLocalAccounts } from '../session/signed-in.ts';
 
 const dayMs = 24 * 3_600_000;
 

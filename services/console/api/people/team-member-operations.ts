@@ -8,7 +8,7 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
-import { toTeamAnswer } from './team-answer.ts';
+import { toTeamAnswer } from './people-answers.ts';
 
 const membership = z.strictObject({ role: z.enum(teamRoles).describe('The role in the team') });
 const addition = z.strictObject({

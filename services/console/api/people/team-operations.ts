@@ -8,13 +8,12 @@ import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
-import { hasAllValues } from '../operations/has-all-values.ts';
+import { hasAllValues, requireRevision } from '../operations/if-match.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
 import { parse } from '../parse.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
-import { toTeamAnswer } from './team-answer.ts';
-import { requireRevision } from '../operations/if-match.ts';
+import { toTeamAnswer } from './people-answers.ts';
 
 const settings = {
   limits: limitsSchema.optional().describe('The limits of all requests of the team'),

@@ -4,7 +4,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { isUserCode } from '#shared/accounts/sign-in/programs/device-codes.ts';
 import type { Programs } from '#shared/accounts/sign-in/programs/programs.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { SignedInProgram } from '../../contract/programs.ts';
+import type { SignedInProgram } from '../../contract/sessions.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { announceChange, writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';

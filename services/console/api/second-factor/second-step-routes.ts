@@ -8,10 +8,10 @@ import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { guardGuess } from '../session/guard-guess.ts';
 import { startSession } from '../session/start-session.ts';
-import { requireLocalAccounts } from '../session/require-local-accounts.ts';
+import { requireLocalAccounts } from '../session/signed-in.ts';
 import { findStepOfCode } from './app-codes.ts';
 import { createSignInOptions, verifyPasskey, findRelyingParty } from './passkeys.ts';
-import { clearPendingCookie, readPendingToken } from './pending-cookie.ts';
+import { clearPendingCookie, readPendingToken } from '../session/cookies.ts';
 
 const step = z.union([
   z.strictObject({ code: z.string().min(1).max(40) }),

@@ -1,4 +1,4 @@
-import type { CookieOptions, Request } from 'express';
+import type { CookieOptions, Request, Response } from 'express';
 
 /**
  * Returns the name of a console cookie for this request, which over TLS has the prefix `__Host-`. Browsers accept the prefix only from this
@@ -43,4 +43,43 @@ function splitCookies(request: Request): string[] {
  */
 export function createCookieAttributes(request: Request): CookieOptions {
   return { httpOnly: true, sameSite: 'lax', path: '/', secure: request.secure };
+}
+
+/** The cookie of a session. */
+const sessionName = 'rtr';
+
+/** Milliseconds after which the cookie expires. A session lasts 30 days at most. */
+const maxAge = 30 * 24 * 3_600_000;
+
+export function readSessionId(request: Request): string | undefined {
+  return readCookie(request, sessionName);
+}
+
+export function setSessionCookie(request: Request, response: Response, sessionId: string): void {
+  response.cookie(toCookieName(request, sessionName), sessionId, { ...createCookieAttributes(request), maxAge });
+}
+
+export function clearSessionCookie(request: Request, response: Response): void {
+  response.clearCookie(toCookieName(request, sessionName), createCookieAttributes(request));
+}
+
+/** The cookie of a sign-in that waits for its second step. */
+const pendingName = 'rtr-pending';
+
+/** Returns the token of the sign-in that waits for its second step in this browser. */
+export function readPendingToken(request: Request): string | undefined {
+  return readCookie(request, pendingName);
+}
+
+export function setPendingCookie(request: Request, response: Response, token: string): void {
+  response.cookie(toCookieName(request, pendingName), token, createPendingAttributes(request));
+}
+
+export function clearPendingCookie(request: Request, response: Response): void {
+  response.clearCookie(toCookieName(request, pendingName), createPendingAttributes(request));
+}
+
+/** Returns the attributes of the cookie of a waiting sign-in, which browsers send only from the console's own pages. */
+function createPendingAttributes(request: Request): CookieOptions {
+  return { ...createCookieAttributes(request), sameSite: 'strict' };
 }

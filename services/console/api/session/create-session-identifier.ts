@@ -5,7 +5,7 @@ import { type SignInSessionStore, isCsrfToken } from '#shared/accounts/sign-in/s
 import { RouterError } from '#shared/core/errors.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { PersonSession } from '../second-factor/require-second-factor.ts';
-import { readSessionId } from './session-cookie.ts';
+import { readSessionId } from './cookies.ts';
 
 /**
  * Creates the function that identifies the senders of API requests from pages of the console. Such a request acts as the signed-in person,

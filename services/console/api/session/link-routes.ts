@@ -7,8 +7,8 @@ import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { hashNewPassword } from './hash-new-password.ts';
-import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
-import { requireLocalAccounts } from './require-local-accounts.ts';
+import { openSessionOrSecondStep } from './start-session.ts';
+import { requireLocalAccounts } from './signed-in.ts';
 import { parse } from '../parse.ts';
 
 const firstAdminForm = z.object({ name: displayNameSchema, email: emailSchema, password: z.string() });

@@ -4,14 +4,12 @@ import { emailSchema } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import type { SignOutAnswer } from '../../contract/sign-in.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
-import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
+import { openSessionOrSecondStep, startSession } from './start-session.ts';
 import { hashNewPassword } from './hash-new-password.ts';
-import { startSession } from './start-session.ts';
 import { provePassword, wrongCredentials } from './prove-password.ts';
 import { parse } from '../parse.ts';
-import { clearSessionCookie } from './session-cookie.ts';
-import { requireLocalAccounts } from './require-local-accounts.ts';
-import { requireSession, toSessionAnswer, getSignedIn } from './signed-in.ts';
+import { clearSessionCookie } from './cookies.ts';
+import { requireLocalAccounts, requireSession, toSessionAnswer, getSignedIn } from './signed-in.ts';
 
 const passwordInput = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
 const credentials = z.strictObject({ email: emailSchema, password: passwordInput });

@@ -7,7 +7,9 @@ import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff, signInFailures } from '../../contract/sign-in.ts';
 import { getActor, setActor, type Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
-import { readSessionId } from './session-cookie.ts';
+import { readSessionId } from './cookies.ts';
+import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
+import type { ApiParts } from '../api-parts.ts';
 
 /** The signed-in person who sends a request from the console, with their session. */
 export interface SignedIn extends Actor {
@@ -84,4 +86,16 @@ export async function toSessionAnswer(
     },
     csrfToken: computeCsrfToken(sessionId),
   };
+}
+
+/**
+ * Refuses passwords, invitations and other links if people may sign in only at providers. Links that an operator has printed stay allowed.
+ * @throws ApiFailure 403
+ */
+export function requireLocalAccounts(
+  { signIn }: Pick<ApiParts, 'signIn'>,
+  { link }: Pick<SessionOpener, 'link'> = {},
+): void {
+  if (link === 'printed' || signIn().local_accounts) return;
+  throw new ApiFailure(403, localAccountsOff, 'Here people sign in with their company account only.');
 }

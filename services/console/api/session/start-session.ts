@@ -4,8 +4,9 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInSession } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { readSessionId, setSessionCookie } from './session-cookie.ts';
+import { readSessionId, setSessionCookie, setPendingCookie } from './cookies.ts';
 import { toSessionAnswer } from './signed-in.ts';
+import type { SignInAnswer } from '../../contract/second-factor.ts';
 
 /**
  * Signs a person in. The session always gets a new id, so that nobody can have planted the id before (OWASP Session Management Cheat Sheet,
@@ -27,4 +28,21 @@ export async function startSession(
   setSessionCookie(request, response, sessionId);
   devices.remember(request, response, user);
   return toSessionAnswer(accounts, user, sessionId);
+}
+
+/**
+ * Opens a session for a person who has sent the right password or link. For a person with a second factor, begins the second step instead.
+ */
+export async function openSessionOrSecondStep(
+  parts: ApiParts,
+  request: Request,
+  response: Response,
+  user: UserRecord,
+  opener: SessionOpener,
+): Promise<SignInAnswer> {
+  const { secondFactors } = parts;
+  if (!(await secondFactors.has(user.id))) return startSession(parts, request, response, user, opener);
+  const { totp, passkeys } = await secondFactors.find(user.id);
+  setPendingCookie(request, response, await secondFactors.beginSignIn(user, opener));
+  return { secondStep: { app: totp !== undefined, passkeys: passkeys.length > 0 } };
 }

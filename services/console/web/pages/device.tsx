@@ -1,7 +1,7 @@
 import { Button, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { useSearch } from 'wouter';
-import type { WaitingProgram } from '../../contract/programs.ts';
+import type { WaitingProgram } from '../../contract/sessions.ts';
 import { callApi, type ApiFailure } from '../api/call-api.ts';
 import { useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';

@@ -6,8 +6,7 @@ import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-facto
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
-import { Failure } from '../parts/failure.tsx';
-import { FormFailure } from '../parts/form-failure.tsx';
+import { Failure, FormFailure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ApiFailure } from '../api/call-api.ts';
-import { FormFailure } from './form-failure.tsx';
+import { FormFailure } from './failure.tsx';
 
 export interface DialogFormProps {
   children: ReactNode;

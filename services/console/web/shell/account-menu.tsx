@@ -5,7 +5,7 @@ import { callApi } from '../api/call-api.ts';
 import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
-import { deleteConversations } from '../parts/conversation-database.ts';
+import { deleteConversations } from '../pages/playground/saved/open-store.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
 import { chooseTimeZone, findLocalZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 

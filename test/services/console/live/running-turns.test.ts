@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ingressStatsSchema, maxTurns } from '#shared/broker/contract/ingress-stats.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import { StatsMeter } from '#services/console/live/stats-meter.ts';
-import { listRunningTurns } from '#services/console/live/running-turns.ts';
+import { StatsMeter, listRunningTurns } from '#services/console/live/stats-meter.ts';
 
 const turn = { program: 'claude-code', session: 's1', key: 'k1', user: 'ada', team: '' } as const;
 

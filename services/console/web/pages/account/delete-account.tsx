@@ -3,8 +3,8 @@ import { useState, type SyntheticEvent } from 'react';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { deleteConversations } from '../../parts/conversation-database.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
+import { deleteConversations } from '../playground/saved/open-store.ts';
+import { FormFailure } from '../../parts/failure.tsx';
 
 export function DeleteAccount() {
   const { user } = useSession();

@@ -4,7 +4,7 @@ import type { SignInSession } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
+import { FormFailure } from '../../parts/failure.tsx';
 
 export function NameForm() {
   const { user } = useSession();

@@ -10,7 +10,7 @@ import type {
 } from '../../../contract/second-factor.ts';
 import { callApi } from '../../api/call-api.ts';
 import { refreshAnswers, useApi, useChange } from '../../api/use-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
+import { FormFailure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';

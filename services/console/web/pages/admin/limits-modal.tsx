@@ -4,10 +4,10 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { User } from '../../../contract/account.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
-import { FormFailure } from '../../parts/form-failure.tsx';
+import { FormFailure } from '../../parts/failure.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
-import { WeightField } from '../../parts/weight-field.tsx';
+import { WeightField } from '../../parts/number-field.tsx';
 
 /** The new limits, weight and ceiling of a person or a team. */
 export interface PartyChange {

@@ -5,7 +5,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { AlertRecipients } from '../../parts/alert-recipients.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';
-import { FormFailure } from '../../parts/form-failure.tsx';
+import { FormFailure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 

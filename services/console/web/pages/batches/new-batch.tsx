@@ -2,8 +2,7 @@ import { Code, FileInput, Modal, NumberInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ApiFailure, callApi, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { UploadBar } from '../../parts/upload-bar.tsx';
-import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
+import { UploadBar, useUpload, type ChosenFile } from '../../parts/upload.tsx';
 import { readEndpoint } from './read-endpoint.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 

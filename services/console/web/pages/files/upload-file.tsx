@@ -1,8 +1,7 @@
 import { FileInput, Modal, Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useChange } from '../../api/use-api.ts';
-import { UploadBar } from '../../parts/upload-bar.tsx';
-import { useUpload, type ChosenFile } from '../../parts/use-upload.ts';
+import { UploadBar, useUpload, type ChosenFile } from '../../parts/upload.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 
 const purposes = [

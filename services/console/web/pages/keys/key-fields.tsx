@@ -10,7 +10,7 @@ import { toInputDate, findEndOfDay } from '../../parts/dates.ts';
 import { describeCeiling } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { WeightField } from '../../parts/weight-field.tsx';
+import { WeightField } from '../../parts/number-field.tsx';
 import { useTools, type ListedTool } from '../tools/run-tool.ts';
 
 export interface KeyFieldsProps {

@@ -1,8 +1,7 @@
 import { Anchor } from '@mantine/core';
 import type { UsageGroup, UsageReport } from '../../../contract/usage.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
-import { formatUnits } from '../../parts/units-used.ts';
+import { formatCount, formatMoney, formatShort, formatUnits } from '../../parts/format.ts';
 import { groupLabels } from './usage-query.ts';
 
 export interface GroupTableProps {

@@ -1,11 +1,10 @@
 import { Stack, Text, Title } from '@mantine/core';
-import type { RefusalReport, RefusalSample } from '../../../contract/refusals.ts';
+import type { RefusalReport, RefusalSample, RefusedBy } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { nameSender } from './name-sender.ts';
 
 /** Maximum number of keys to name for one reason. The requests of all other keys are added up. */
 const maxNamedSenders = 3;
@@ -112,4 +111,15 @@ function describeSenders({ rows, count }: Group): string {
     namedRows.length === 1 && otherCount === 0 ? nameSender(row) : `${nameSender(row)}: ${formatCount(row.count)}`,
   );
   return [...parts, ...(otherCount > 0 ? [`others: ${formatCount(otherCount)}`] : [])].join(', ');
+}
+
+/** Id that stands for all keys that are counted together. */
+const otherKeysId = 'other';
+
+/** Names the sender of a refused request by key and owner, for example `laptop (Ada)`. */
+export function nameSender({ key, owner }: RefusedBy): string {
+  if (!key) return 'no known key';
+  if (key.id === otherKeysId) return 'other keys';
+  if (!owner || owner.name === key.name) return key.name;
+  return `${key.name} (${owner.name})`;
 }

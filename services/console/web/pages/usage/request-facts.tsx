@@ -3,9 +3,8 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { toErrorSentence } from '../../parts/error-sentence.ts';
-import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
+import { formatCount, formatExact, formatDuration, formatMoney, formatUnits } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { formatUnits } from '../../parts/units-used.ts';
 import { programNames, shortenId } from '../sessions/session-figures.ts';
 import { Waterfall } from '../requests/waterfall.tsx';
 

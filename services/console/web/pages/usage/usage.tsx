@@ -11,11 +11,10 @@ import { LimitUses } from './limit-uses.tsx';
 import { measures, filterNames, groupLabels, readUsageQuery, usageSpans, type UsageQuery } from './usage-query.ts';
 import { RecentRequests } from './recent-requests.tsx';
 import { RefusedRequests } from './refused-requests.tsx';
-import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { formatCount, formatMoney, formatShort, formatUnits } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
 import { UsagePlot } from './usage-plot.tsx';
 import { useFilterName } from './use-filter-name.ts';
-import { formatUnits } from '../../parts/units-used.ts';
 import { formatPeriod } from '../../parts/dates.ts';
 
 /** Shows usage and its cost. The choices are kept in the URL, so that a view can be shared. */

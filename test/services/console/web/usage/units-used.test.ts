@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatUnits } from '#services/console/web/parts/units-used.ts';
+import { formatUnits } from '#services/console/web/parts/format.ts';
 
 it.each([
   [{}, undefined],

@@ -1,5 +1,3 @@
-import { createDatabaseName } from '../../../parts/conversation-database.ts';
-
 /** Object stores of a person's database. Both have the id of the conversation as their key. */
 export const storeNames = ['heads', 'contents'] as const;
 
@@ -39,4 +37,17 @@ export function waitForEnd(transaction: IDBTransaction): Promise<void> {
     transaction.addEventListener('complete', () => resolve());
     transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('The browser gave no reason.')));
   });
+}
+
+/**
+ * Returns the name of the browser's database in which the playground keeps a person's conversations.
+ * @param user the person's id
+ */
+export function createDatabaseName(user: string): string {
+  return `rtr-conversations-${user}`;
+}
+
+/** Deletes the playground's conversations of a person who signs out, because the next person may use the same browser. */
+export function deleteConversations(user: string): void {
+  indexedDB.deleteDatabase(createDatabaseName(user));
 }

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
-import { createDatabaseName } from '../../../parts/conversation-database.ts';
+import { createDatabaseName, openDatabase } from './open-store.ts';
 import { ConversationStore } from './conversation-store.ts';
-import { openDatabase } from './open-store.ts';
 import type { SavedHead } from './saved-conversation.ts';
 
 export interface Conversations {

@@ -1,8 +1,8 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
-import type { Team } from '../../contract/account.ts';
+import type { Team, User } from '../../contract/account.ts';
 import { toStateAnswer } from '../recordings/recording-state.ts';
-import { toCeilingAnswer } from './ceiling-answer.ts';
+import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 
 /**
  * Converts a team with its members into the API's answer.
@@ -31,5 +31,14 @@ export async function toTeamAnswer(
       email: user.email,
       role: roles.get(user.id) ?? 'member',
     })),
+  };
+}
+
+/** Returns a ceiling without its undefined fields. */
+export function toCeilingAnswer({ models, tiers, maxClass }: Ceiling = {}): User['ceiling'] {
+  return {
+    ...(models === undefined ? {} : { models }),
+    ...(tiers === undefined ? {} : { tiers }),
+    ...(maxClass === undefined ? {} : { maxClass }),
   };
 }

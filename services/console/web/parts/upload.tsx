@@ -5,6 +5,7 @@ import { sendForm } from '../api/send-form.ts';
 import { useApi } from '../api/use-api.ts';
 import type { WebBatches } from '../formats/web-format.ts';
 import { findServedFormats } from '../formats/web-formats.ts';
+import { Progress, Text } from '@mantine/core';
 
 /** A file to upload, and a signal of `createSignal` that ends the upload. */
 export interface ChosenFile {
@@ -59,4 +60,20 @@ export function useUpload(): UploadControl {
     upload,
     cancel: () => lastController.current?.abort(),
   };
+}
+
+/**
+ * Shows how much of an upload is sent.
+ * @param share from 0 to 1; undefined while nothing is uploaded
+ */
+export function UploadBar({ share }: { share: number | undefined }) {
+  if (share === undefined) return null;
+  return (
+    <div>
+      <Progress value={share * 100} aria-label="Progress of the upload" />
+      <Text size="xs" c="dimmed" className="numeric">
+        {share < 1 ? `${Math.floor(share * 100)} % is sent` : 'being stored …'}
+      </Text>
+    </div>
+  );
 }
