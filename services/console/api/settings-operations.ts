@@ -1,5 +1,5 @@
 import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
-import { settingsSchema, type Settings } from '../contract/account.ts';
+import { settingsSchema, type Settings } from '../contract/people.ts';
 import { requireAccess } from './access.ts';
 import { writeAudit, type ApiParts } from './api-parts.ts';
 import { operation, type Operation } from './operations/operation.ts';

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { ownerSchema } from './batches.ts';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: agent sessions. The rules of `account.ts` apply. Whoever may see a request may see
+ * The contract between the console's pages and its API: agent sessions. The rules of `conventions.ts` apply. Whoever may see a request may see
  * its agent session: members see their own sessions and the sessions of their teams, and admins see all. The API returns no prompts and no
  * answers to prompts.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 export const sessionSumsSchema = z
   .object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { webhookSchema } from './webhooks.ts';
 
 /*
- * The contract between the console's pages and its API: background work, for administrators. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: background work, for administrators. The rules of `conventions.ts` apply.
  */
 
 export const failingJobSchema = z

@@ -1,15 +1,14 @@
 import { z } from 'zod';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: batches and files. The rules of `conventions.ts` apply.
  *
  * The owner of a batch or file is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees the batches and files
  * of their own and of their teams. An administrator sees all. Only the person, or the owners of the team, may read the content of a file.
  *
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 export const ownerSchema = z
   .object({ kind: z.enum(['user', 'team', 'key']), id: z.string(), name: z.string() })

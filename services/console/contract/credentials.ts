@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { tiers, type Tier } from '#shared/core/tier.ts';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `account.ts`
+ * The contract between the console's pages and its API: the credentials with which workers connect to NATS. The rules of `conventions.ts`
  * apply. Everything is for admins. An ingress without `CREDENTIALS_DIR` answers 409 `no_authority`.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 export const workerCredentialSchema = z
   .object({

@@ -3,16 +3,15 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { modelOperations } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: the running cluster. The rules of `conventions.ts` apply.
  *
  * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`. Each event contains the whole state of
  * its kind. The events are sent at once, and again after changes, at most once a second. A page that requests `GET /live?changes` gets only
  * the changed workers after its first `event: workers`, as `event: workers-changed` with a WorkersChange.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 /** The cluster in the last minute, second by second, over all ingress nodes. */
 export interface Overview {

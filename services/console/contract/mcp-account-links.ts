@@ -1,5 +1,5 @@
 /*
- * The contract between the console's pages and its API: MCP account links. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: MCP account links. The rules of `conventions.ts` apply.
  */
 
 /**

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { recordingFactsSchema } from '#shared/accounts/recordings/recording.ts';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. The person who owns the key of a
+ * The contract between the console's pages and its API: recorded requests. The rules of `conventions.ts` apply. The person who owns the key of a
  * request may see its recording. For a team's key, the owners of the team may see it. Administrators may see all recordings. For everybody
  * else a recording does not exist. Reading a recording of somebody else, or of a team, writes an entry into the audit trail.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 /** The switch by which requests are recorded. */
 export const recordingStateSchema = z

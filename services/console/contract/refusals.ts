@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { period, time } from './usage.ts';
+import { period, time } from './conventions.ts';
 
 /* The contract between the console's pages and its API: requests that were refused before a worker got them. */
 

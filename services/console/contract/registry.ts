@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: the registry. The rules of `account.ts` apply. Everything is for admins.
+ * The contract between the console's pages and its API: the registry. The rules of `conventions.ts` apply. Everything is for admins.
  */
 
 const config = z.record(z.string(), z.unknown());
@@ -71,7 +72,7 @@ export type RegistryCheck = z.output<typeof registryCheckSchema>;
 export const registryVersionFactsSchema = z
   .object({
     version: z.number(),
-    at: z.number().describe('Milliseconds since 1970.'),
+    at: time,
     by: z.object({ id: z.string(), name: z.string() }).describe('The person who stored the version.'),
     note: z.string().exactOptional(),
     revertOf: z.number().exactOptional().describe('The earlier version whose text was stored again as this version.'),

@@ -4,7 +4,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import type { SignInSession } from './account.ts';
+import type { SignInSession } from './sign-in.ts';
 
 /*
  * The contract between the console's pages and its API: second factors of local accounts. All paths are below `/console/api`. Times are

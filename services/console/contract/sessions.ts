@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { time } from './conventions.ts';
 
 /*
  * The contract between the console's pages and its API: sign-in sessions, and programs that people sign in. All paths are below
@@ -9,7 +10,7 @@ export const personsSessionSchema = z
   .object({
     id: z.string(),
     current: z.literal(true).exactOptional().describe('The session of this request.'),
-    startedAt: z.number().describe('Milliseconds since 1970.'),
+    startedAt: time,
     usedAt: z.number().describe('The time of its last request, in milliseconds since 1970, to the minute.'),
     address: z.string().exactOptional().describe('The network address that the session was opened from.'),
     browser: z.string().describe('For example `Firefox on Linux`.'),

@@ -1,6 +1,38 @@
+import type { TeamRole, UserRole } from './people.ts';
+
 /*
  * The contract between the console's pages and its API: signing in. All paths are below `/console/api`.
  */
+
+/**
+ * `GET /session`: the signed-in person (401 if nobody is signed in). `POST /session` `{ email, password }` signs in and answers a
+ * SignInSession; `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
+ * password, signs out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
+ */
+export interface SignInSession {
+  user: {
+    id: string;
+    name: string;
+    email: string;
+    role: UserRole;
+    teams: { id: string; name: string; role: TeamRole }[];
+    /** Absent if the person signs in only at a provider. */
+    hasPassword?: true;
+    makesPersonalKeys: boolean;
+    alertEmails: boolean;
+  };
+  csrfToken: string;
+}
+
+/**
+ * `GET /links/<token>`: the purpose of a one-time link (404: unknown, used or expired). `POST /links/<token>` `{ name, email, password }`
+ * creates the account, uses up the link, signs in, and answers a SignInSession. An invitation contains the address, so that `email` is
+ * ignored. A link of the kind `password` sets a new password of an existing account, so that `name` and `email` are ignored.
+ */
+export interface Link {
+  kind: 'first-admin' | 'invitation' | 'password';
+  email?: string;
+}
 
 /**
  * `GET /sign-in`: the ways to sign in. `GET /oidc/<name>/start?to=<path>` redirects the browser to a provider, and from there back to the

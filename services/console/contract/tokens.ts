@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { userRoles } from '#shared/accounts/people/user.ts';
 import { adminScopes } from '#shared/accounts/keys/admin-tokens/admin-token.ts';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: admin tokens. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: admin tokens. The rules of `conventions.ts` apply.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 export const adminTokenSchema = z
   .object({

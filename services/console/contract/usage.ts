@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 import { tiers } from '#shared/core/tier.ts';
+import { period, time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees the requests of
+ * The contract between the console's pages and its API: usage and prices. The rules of `conventions.ts` apply. A member sees the requests of
  * their own and of their teams. An admin sees all.
  */
 
-export const time = z.number().describe('Milliseconds since 1970.');
 const optionalPrice = z.number().exactOptional();
-/** The period of sums. A request belongs to the period in which it began. */
-export const period = {
-  from: time.describe('The beginning of the period, in milliseconds since 1970.'),
-  to: time.describe('The end of the period, in milliseconds since 1970. This millisecond is not part of it.'),
-};
 
 export const totalsSchema = z
   .object({

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { time } from './conventions.ts';
 
 /*
- * The contract between the console's pages and its API: webhooks. The rules of `account.ts` apply.
+ * The contract between the console's pages and its API: webhooks. The rules of `conventions.ts` apply.
  */
-
-const time = z.number().describe('Milliseconds since 1970.');
 
 export const webhookSettingsSchema = z.object({
   url: z.string(),

@@ -1,5 +1,5 @@
 import { toCsvLine, type CsvCell } from '#shared/core/csv.ts';
-import type { AuditEntry } from '../../contract/account.ts';
+import type { AuditEntry } from '../../contract/audit.ts';
 import { jsonFile, type ExportFile } from '../export-records.ts';
 
 const columns: Record<string, (entry: AuditEntry) => CsvCell> = {

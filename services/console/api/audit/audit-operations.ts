@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AuditEntry, AuditFilter } from '#shared/accounts/people/audit-trail.ts';
-import { auditEntrySchema } from '../../contract/account.ts';
+import { auditEntrySchema } from '../../contract/audit.ts';
 import { requireAccess } from '../access.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { exportRecords } from '../export-records.ts';

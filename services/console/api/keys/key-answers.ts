@@ -1,6 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { createKeyIdentity, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
-import type { Key } from '../../contract/account.ts';
+import type { Key } from '../../contract/keys.ts';
 import { toCeilingAnswer } from '../people/people-answers.ts';
 import { findState, findSwitchers } from '../recordings/recording-state.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';

@@ -3,7 +3,7 @@ import { rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts'
 import type { KeyKind } from '#shared/accounts/keys/key-format.ts';
 import { isUsable, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
-import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts';
+import { createdKeySchema, keySchema, type Key } from '../../contract/keys.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InvitationRecord } from '#shared/accounts/people/invitation-store.ts';
 import { emailSchema, userRoles } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
-import { createdInvitationSchema, invitationSchema, type Invitation } from '../../contract/account.ts';
+import { createdInvitationSchema, invitationSchema, type Invitation } from '../../contract/people.ts';
 import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
 import { writeAudit, type ApiParts } from '../api-parts.ts';

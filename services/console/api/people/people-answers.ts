@@ -1,6 +1,6 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
-import type { Team, User } from '../../contract/account.ts';
+import type { Team, User } from '../../contract/people.ts';
 import { toStateAnswer } from '../recordings/recording-state.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { teamRoles, type TeamRecord, type TeamRole } from '#shared/accounts/people/team-store.ts';
 import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
-import { teamSchema, type Team } from '../../contract/account.ts';
+import { teamSchema, type Team } from '../../contract/people.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';

@@ -3,7 +3,7 @@ import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { foldTeamName, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
-import { teamSchema, type Team } from '../../contract/account.ts';
+import { teamSchema, type Team } from '../../contract/people.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';

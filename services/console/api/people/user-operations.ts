@@ -11,7 +11,7 @@ import {
   type UserRecord,
 } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
-import { userSchema, type User } from '../../contract/account.ts';
+import { userSchema, type User } from '../../contract/people.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Link as FoundLink } from '#shared/accounts/people/link-store.ts';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
-import type { Link } from '../../contract/account.ts';
+import type { Link } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
 import { hashNewPassword } from './hash-new-password.ts';

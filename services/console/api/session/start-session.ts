@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import type { SignInSession } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { readSessionId, setSessionCookie, setPendingCookie } from './cookies.ts';

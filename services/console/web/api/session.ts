@@ -1,6 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { SignInSession } from '../../contract/account.ts';
-import { localAccountsOff } from '../../contract/sign-in.ts';
+import { type SignInSession, localAccountsOff } from '../../contract/sign-in.ts';
 import { ApiFailure, callApi, setCsrfToken, setSignOutListener } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 

@@ -1,7 +1,7 @@
 import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link as Anchor, useLocation } from 'wouter';
-import type { Link, SignInSession } from '../../contract/account.ts';
+import type { Link, SignInSession } from '../../contract/sign-in.ts';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { setSession } from '../api/session.ts';

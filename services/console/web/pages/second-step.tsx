@@ -1,7 +1,7 @@
 import { startAuthentication } from '@simplewebauthn/browser';
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { SignInSession } from '../../contract/account.ts';
+import type { SignInSession } from '../../contract/sign-in.ts';
 import type { PasskeyOptions, SecondStep as Step, SecondStepNeeded } from '../../contract/second-factor.ts';
 import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';

@@ -1,7 +1,7 @@
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { Fieldset, MultiSelect, Select, Stack, TagsInput } from '@mantine/core';
-import type { User } from '../../contract/account.ts';
+import type { User } from '../../contract/people.ts';
 import type { ServedModel } from '../../contract/live.ts';
 import { useApi } from '../api/use-api.ts';
 import { tierNames } from './tier-mark.tsx';

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Team, TeamRole, User } from '../../contract/account.ts';
+import type { Team, TeamRole, User } from '../../contract/people.ts';
 import { callApi } from '../api/call-api.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { useIsAdmin } from '../api/session.ts';

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { Team } from '../../contract/account.ts';
+import type { Team } from '../../contract/people.ts';
 import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';
 import { DialogForm } from './dialog-form.tsx';

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Key, Team, User } from '../../contract/account.ts';
+import type { Key } from '../../contract/keys.ts';
+import type { Team, User } from '../../contract/people.ts';
 import { useIsAdmin, useSession } from '../api/session.ts';
 import { useApi } from '../api/use-api.ts';
 

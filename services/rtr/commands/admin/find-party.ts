@@ -1,6 +1,6 @@
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Invitation, Team, User } from '../../../console/contract/account.ts';
+import type { Invitation, Team, User } from '../../../console/contract/people.ts';
 import type { Reference } from '../../../console/contract/operation.ts';
 import { CallError } from '../client/call-error.ts';
 import { buildPath, type AdminClient } from './admin-client.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
-import type { Key } from '../../../console/contract/account.ts';
+import type { Key } from '../../../console/contract/keys.ts';
 import type { LimitUse } from '../../../console/contract/usage.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { buildPath, type AdminClient } from './admin-client.ts';

@@ -2,7 +2,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
-import type { AuditEntry } from '#services/console/contract/account.ts';
+import type { AuditEntry } from '#services/console/contract/audit.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';

@@ -9,7 +9,7 @@ import { batchOperations } from '#services/console/api/batches/batch-operations.
 import { fileOperations } from '#services/console/api/files/file-operations.ts';
 import { sendContent } from '#services/ingress/files/send-content.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
-import type { AuditEntry } from '#services/console/contract/account.ts';
+import type { AuditEntry } from '#services/console/contract/audit.ts';
 import { openTeam, type Person } from '../../../helpers/console/open-console.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';

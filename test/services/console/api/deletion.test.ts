@@ -5,7 +5,7 @@ import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
-import type { AuditEntry } from '#services/console/contract/account.ts';
+import type { AuditEntry } from '#services/console/contract/audit.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';

@@ -1,5 +1,5 @@
 import { Stack, Switch, Text, Title } from '@mantine/core';
-import type { SignInSession } from '../../../contract/account.ts';
+import type { SignInSession } from '../../../contract/sign-in.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';

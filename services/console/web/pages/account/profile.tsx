@@ -1,6 +1,6 @@
 import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { SignInSession } from '../../../contract/account.ts';
+import type { SignInSession } from '../../../contract/sign-in.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';

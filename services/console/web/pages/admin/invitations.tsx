@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Invitation, Team, UserRole } from '../../../contract/account.ts';
+import type { Invitation, Team, UserRole } from '../../../contract/people.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';

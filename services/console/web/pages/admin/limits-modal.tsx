@@ -2,7 +2,7 @@ import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { User } from '../../../contract/account.ts';
+import type { User } from '../../../contract/people.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import { FormFailure } from '../../parts/failure.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';

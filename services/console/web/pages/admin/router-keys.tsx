@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';
-import type { Key } from '../../../contract/account.ts';
+import type { Key } from '../../../contract/keys.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';

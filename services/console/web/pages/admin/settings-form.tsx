@@ -1,6 +1,6 @@
 import { Button, Fieldset, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Settings } from '../../../contract/account.ts';
+import type { Settings } from '../../../contract/people.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { AlertRecipients } from '../../parts/alert-recipients.tsx';

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Team } from '../../../contract/account.ts';
+import type { Team } from '../../../contract/people.ts';
 import type { RouterFacts } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { User } from '../../../contract/account.ts';
+import type { User } from '../../../contract/people.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';

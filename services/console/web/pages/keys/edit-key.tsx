@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core';
 import { useState } from 'react';
-import type { Key, KeySettings } from '../../../contract/account.ts';
+import type { Key, KeySettings } from '../../../contract/keys.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { KeyFields, keyInputs } from './key-fields.tsx';

@@ -1,7 +1,7 @@
 import { tiers } from '#shared/core/tier.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { Fieldset, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core';
-import type { Key, KeySettings } from '../../../contract/account.ts';
+import type { Key, KeySettings } from '../../../contract/keys.ts';
 import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';

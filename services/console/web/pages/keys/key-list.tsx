@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Key } from '../../../contract/account.ts';
+import type { Key } from '../../../contract/keys.ts';
 import type { RouterFacts } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';

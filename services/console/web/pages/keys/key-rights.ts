@@ -1,4 +1,5 @@
-import type { Key, SignInSession } from '../../../contract/account.ts';
+import type { Key } from '../../../contract/keys.ts';
+import type { SignInSession } from '../../../contract/sign-in.ts';
 
 export interface KeyRights {
   change: boolean;

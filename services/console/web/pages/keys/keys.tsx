@@ -2,7 +2,7 @@ import { Anchor, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
-import type { Key } from '../../../contract/account.ts';
+import type { Key } from '../../../contract/keys.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';

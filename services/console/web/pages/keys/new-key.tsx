@@ -1,6 +1,7 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Key, KeySettings, NewKey, Team, User } from '../../../contract/account.ts';
+import type { Key, KeySettings, NewKey } from '../../../contract/keys.ts';
+import type { Team, User } from '../../../contract/people.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';

@@ -1,6 +1,6 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Key } from '../../../contract/account.ts';
+import type { Key } from '../../../contract/keys.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';

@@ -2,7 +2,7 @@ import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Team } from '../../../contract/account.ts';
+import type { Team } from '../../../contract/people.ts';
 import type { RouterFacts } from '../../../contract/live.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { webhookSelections } from '#shared/accounts/webhooks/webhook-event.ts';
-import type { Team } from '../../../contract/account.ts';
+import type { Team } from '../../../contract/people.ts';
 import type { NewWebhook as NewWebhookInput, Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session.ts';

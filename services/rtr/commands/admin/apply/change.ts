@@ -1,5 +1,6 @@
 import type { AdminClient } from '../admin-client.ts';
-import type { Key, User, Settings, Team } from '../../../../console/contract/account.ts';
+import type { Key } from '../../../../console/contract/keys.ts';
+import type { User, Settings, Team } from '../../../../console/contract/people.ts';
 import type { Price } from '../../../../console/contract/usage.ts';
 import type { Difference } from './find-differences.ts';
 

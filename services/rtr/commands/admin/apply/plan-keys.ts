@@ -1,5 +1,5 @@
 import { buildPath } from '../admin-client.ts';
-import type { Key } from '../../../../console/contract/account.ts';
+import type { Key } from '../../../../console/contract/keys.ts';
 import type { WantedKey } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type ChangeContext, type Plan, type PresentAccess } from './change.ts';
 import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';

@@ -1,5 +1,5 @@
 import { buildPath, type AdminClient } from '../admin-client.ts';
-import type { User } from '../../../../console/contract/account.ts';
+import type { User } from '../../../../console/contract/people.ts';
 import { formatUnconfirmed } from '../find-party.ts';
 import { joinPlans, planChange, type Plan, type PresentAccess } from './change.ts';
 import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';

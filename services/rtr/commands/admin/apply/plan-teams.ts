@@ -1,6 +1,6 @@
 import { foldTeamName } from '#shared/accounts/people/team-store.ts';
 import { buildPath } from '../admin-client.ts';
-import type { Team } from '../../../../console/contract/account.ts';
+import type { Team } from '../../../../console/contract/people.ts';
 import { formatUnconfirmed } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
 import {
