@@ -1,7 +1,7 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
 import { createLazyCode } from './lazy-code.tsx';
-import { Empty } from './loaded.tsx';
+import { EmptyPanel } from './loaded.tsx';
 import { arrangeRows, indexRows, type Column } from './table/arrange-rows.ts';
 import { Cards, TableRows } from './table/table-rows.tsx';
 import { useTableState } from './table/use-table-state.ts';
@@ -115,9 +115,7 @@ export function DataList<Row>({
         ) : null}
       </Suspense>
       {foundRows.length === 0 && rows.length > 0 ? (
-        <section className="panel">
-          <Empty title="Nothing matches">Use fewer or other words, or reset the search.</Empty>
-        </section>
+        <EmptyPanel title="Nothing matches">Use fewer or other words, or reset the search.</EmptyPanel>
       ) : isPhone ? (
         <Cards {...rowsProps} />
       ) : (

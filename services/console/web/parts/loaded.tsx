@@ -51,3 +51,12 @@ export function Empty({ title, children, action }: EmptyProps) {
     </Stack>
   );
 }
+
+/** The panel of an empty list. */
+export function EmptyPanel(props: EmptyProps) {
+  return (
+    <section className="panel">
+      <Empty {...props} />
+    </section>
+  );
+}

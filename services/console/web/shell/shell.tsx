@@ -5,7 +5,7 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { sessionKey, useIsAdmin, useSession } from '../api/session.ts';
 import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
-import { Empty, Loading } from '../parts/loaded.tsx';
+import { EmptyPanel, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { createLazyCode } from '../parts/lazy-code.tsx';
 import { Page } from '../parts/page.tsx';
@@ -104,11 +104,9 @@ export function Shell() {
                 <Route path="/device" component={Device} />
                 <Route>
                   <Page title="No such page">
-                    <section className="panel">
-                      <Empty title="There is nothing at this address">
-                        <Link href="/">Go to the overview</Link>
-                      </Empty>
-                    </section>
+                    <EmptyPanel title="There is nothing at this address">
+                      <Link href="/">Go to the overview</Link>
+                    </EmptyPanel>
                   </Page>
                 </Route>
               </Switch>

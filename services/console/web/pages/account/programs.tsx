@@ -6,7 +6,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 
 function describeAccount({ team }: SignedInProgram): string {
   return team ? `Team ${team.name}` : 'You';
@@ -24,30 +24,20 @@ export function Programs() {
       <Loaded query={programs} contentName="the programs">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No signed-in programs">
-                <code>npx rtr login</code> signs a program in, so that your machine stores no key.
-              </Empty>
-            </section>
+            <EmptyPanel title="No signed-in programs">
+              <code>npx rtr login</code> signs a program in, so that your machine stores no key.
+            </EmptyPanel>
           ) : (
             <DataList
               label="Signed-in programs"
               rows={list}
               getId={({ id }) => id}
               columns={[
-                {
-                  label: 'Program',
-                  render: ({ client }) => <span className="break">{client}</span>,
-                  sortBy: ({ client }) => client,
-                },
-                { label: 'Account', render: describeAccount, sortBy: describeAccount },
-                { label: 'From', render: ({ address }) => address, sortBy: ({ address }) => address, wideOnly: true },
-                {
-                  label: 'Signed in',
-                  render: ({ createdAt }) => formatAgo(createdAt),
-                  sortBy: ({ createdAt }) => createdAt,
-                },
-                { label: 'Last token', render: ({ usedAt }) => formatAgo(usedAt), sortBy: ({ usedAt }) => usedAt },
+                { label: 'Program', sortBy: ({ client }) => client },
+                { label: 'Account', sortBy: describeAccount },
+                { label: 'From', sortBy: ({ address }) => address, wideOnly: true },
+                { label: 'Signed in', sortBy: ({ createdAt }) => createdAt, format: formatAgo },
+                { label: 'Last token', sortBy: ({ usedAt }) => usedAt, format: formatAgo },
               ]}
               address="programs"
               actions={(program) => (

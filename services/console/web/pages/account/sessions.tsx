@@ -42,18 +42,9 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
                 render: ({ address = 'unknown' }) => <span className="break">{address}</span>,
                 sortBy: ({ address }) => address,
               },
-              {
-                label: 'Signed in with',
-                render: ({ provider = 'password or link' }) => provider,
-                sortBy: ({ provider = 'password or link' }) => provider,
-                wideOnly: true,
-              },
-              {
-                label: 'Signed in',
-                render: ({ startedAt }) => formatAgo(startedAt),
-                sortBy: ({ startedAt }) => startedAt,
-              },
-              { label: 'Last used', render: ({ usedAt }) => formatAgo(usedAt), sortBy: ({ usedAt }) => usedAt },
+              { label: 'Signed in with', sortBy: ({ provider = 'password or link' }) => provider, wideOnly: true },
+              { label: 'Signed in', sortBy: ({ startedAt }) => startedAt, format: formatAgo },
+              { label: 'Last used', sortBy: ({ usedAt }) => usedAt, format: formatAgo },
             ]}
             address="sessions"
             actions={(session) =>

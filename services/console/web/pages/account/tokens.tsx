@@ -7,14 +7,10 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatDay } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { NewToken } from './new-token.tsx';
 
-const makerColumn: Column<AdminToken> = {
-  label: 'Made by',
-  render: (token) => <span className="break">{describeMaker(token)}</span>,
-  sortBy: describeMaker,
-};
+const makerColumn: Column<AdminToken> = { label: 'Made by', sortBy: describeMaker };
 
 function describeMaker({ owner, madeAt }: AdminToken): string {
   return owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`;
@@ -39,34 +35,23 @@ export function Tokens() {
       <Loaded query={tokens} contentName="the tokens">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No admin tokens" action={<Button onClick={() => setCreating(true)}>Create a token</Button>}>
-                With an admin token, programs and <code>rtr</code> manage the router within your rights. The{' '}
-                <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
-              </Empty>
-            </section>
+            <EmptyPanel
+              title="No admin tokens"
+              action={<Button onClick={() => setCreating(true)}>Create a token</Button>}
+            >
+              With an admin token, programs and <code>rtr</code> manage the router within your rights. The{' '}
+              <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
+            </EmptyPanel>
           ) : (
             <DataList
               label="Admin tokens"
               rows={list}
               getId={({ id }) => id}
               columns={[
-                {
-                  label: 'Name',
-                  render: ({ name }) => <span className="break">{name}</span>,
-                  sortBy: ({ name }) => name,
-                },
-                {
-                  label: 'Scopes',
-                  render: ({ scopes }) => scopes.join(', '),
-                  sortBy: ({ scopes }) => scopes.join(', '),
-                },
+                { label: 'Name', sortBy: ({ name }) => name },
+                { label: 'Scopes', sortBy: ({ scopes }) => scopes.join(', ') },
                 ...(isAdmin ? [makerColumn] : []),
-                {
-                  label: 'Expires',
-                  render: ({ expiresAt }) => formatDay(expiresAt),
-                  sortBy: ({ expiresAt }) => expiresAt,
-                },
+                { label: 'Expires', sortBy: ({ expiresAt }) => expiresAt, format: formatDay },
                 {
                   label: 'Last used',
                   render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt)),

@@ -11,7 +11,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 
 /** Milliseconds between two fetches. */
 const fetchEveryMs = 3_000;
@@ -64,24 +64,9 @@ function Queues({ queues }: { queues: readonly BackgroundQueueFacts[] }) {
             render: ({ name }) => <QueueName name={name} />,
             sortBy: ({ name }) => queueNames[name] ?? name,
           },
-          {
-            label: 'Waiting',
-            render: ({ waiting }) => formatCount(waiting),
-            sortBy: ({ waiting }) => waiting,
-            isNumber: true,
-          },
-          {
-            label: 'Running',
-            render: ({ active }) => formatCount(active),
-            sortBy: ({ active }) => active,
-            isNumber: true,
-          },
-          {
-            label: 'Later',
-            render: ({ delayed }) => formatCount(delayed),
-            sortBy: ({ delayed }) => delayed,
-            isNumber: true,
-          },
+          { label: 'Waiting', sortBy: ({ waiting }) => waiting, format: formatCount, isNumber: true },
+          { label: 'Running', sortBy: ({ active }) => active, format: formatCount, isNumber: true },
+          { label: 'Later', sortBy: ({ delayed }) => delayed, format: formatCount, isNumber: true },
         ]}
       />
     </Stack>
@@ -109,9 +94,9 @@ function FailingJobs({ jobs }: { jobs: readonly FailingJobFacts[] }) {
       <Title order={2}>Failing jobs</Title>
       {repeatJob.error ? <Failure title="The job was not repeated" error={repeatJob.error} /> : null}
       {jobs.length === 0 ? (
-        <section className="panel">
-          <Empty title="No job fails">Jobs that have failed appear here. The router tries them again by itself.</Empty>
-        </section>
+        <EmptyPanel title="No job fails">
+          Jobs that have failed appear here. The router tries them again by itself.
+        </EmptyPanel>
       ) : (
         <DataList
           label="Failing jobs"
@@ -119,24 +104,15 @@ function FailingJobs({ jobs }: { jobs: readonly FailingJobFacts[] }) {
           rows={jobs}
           getId={({ queue, id }) => `${queue} ${id}`}
           columns={[
-            { label: 'Job', render: ({ id }) => <span className="break">{id}</span>, sortBy: ({ id }) => id },
-            { label: 'Queue', render: ({ queue }) => queue, sortBy: ({ queue }) => queue },
-            {
-              label: 'Failures',
-              render: ({ failures }) => formatCount(failures),
-              sortBy: ({ failures }) => failures,
-              isNumber: true,
-            },
+            { label: 'Job', sortBy: ({ id }) => id },
+            { label: 'Queue', sortBy: ({ queue }) => queue },
+            { label: 'Failures', sortBy: ({ failures }) => failures, format: formatCount, isNumber: true },
             {
               label: 'Last',
               render: ({ lastAt }) => (lastAt === undefined ? '–' : formatAgo(lastAt)),
               sortBy: ({ lastAt }) => lastAt,
             },
-            {
-              label: 'Reason',
-              render: ({ reason }) => <span className="break">{reason}</span>,
-              sortBy: ({ reason }) => reason,
-            },
+            { label: 'Reason', sortBy: ({ reason }) => reason },
           ]}
           actions={(job) => (
             <Button
@@ -166,11 +142,9 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
       <Title order={2}>Events for webhooks</Title>
       {sendAgain.error ? <Failure title="The events were not sent again" error={sendAgain.error} /> : null}
       {backlog.length === 0 ? (
-        <section className="panel">
-          <Empty title="Every event has arrived">
-            A webhook appears here while events are on their way to it, or if events were given up after a day.
-          </Empty>
-        </section>
+        <EmptyPanel title="Every event has arrived">
+          A webhook appears here while events are on their way to it, or if events were given up after a day.
+        </EmptyPanel>
       ) : (
         <DataList
           label="Webhooks with events"
@@ -178,23 +152,10 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
           rows={backlog}
           getId={({ webhook }) => webhook.id}
           columns={[
-            {
-              label: 'Webhook',
-              render: ({ webhook }) => <span className="break">{webhook.url}</span>,
-              sortBy: ({ webhook }) => webhook.url,
-            },
-            {
-              label: 'Owner',
-              render: ({ webhook }) => webhook.owner?.name ?? 'the router',
-              sortBy: ({ webhook }) => webhook.owner?.name ?? 'the router',
-            },
-            {
-              label: 'On their way',
-              render: ({ pending }) => formatCount(pending),
-              sortBy: ({ pending }) => pending,
-              isNumber: true,
-            },
-            { label: 'Given up', render: ({ dead }) => formatCount(dead), sortBy: ({ dead }) => dead, isNumber: true },
+            { label: 'Webhook', sortBy: ({ webhook }) => webhook.url },
+            { label: 'Owner', sortBy: ({ webhook }) => webhook.owner?.name ?? 'the router' },
+            { label: 'On their way', sortBy: ({ pending }) => pending, format: formatCount, isNumber: true },
+            { label: 'Given up', sortBy: ({ dead }) => dead, format: formatCount, isNumber: true },
           ]}
           actions={(entry) =>
             entry.dead === 0 ? null : (

@@ -8,7 +8,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
@@ -44,34 +44,24 @@ export function Invitations() {
       <Loaded query={invitations} contentName="the invitations">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No open invitations">
-                An invitation is a link with which one person creates their account. Invite someone, and send them the
-                link.
-              </Empty>
-            </section>
+            <EmptyPanel title="No open invitations">
+              An invitation is a link with which one person creates their account. Invite someone, and send them the
+              link.
+            </EmptyPanel>
           ) : (
             <DataList
               label="Invitations"
               rows={list}
               getId={({ id }) => id}
               columns={[
-                {
-                  label: 'E-mail',
-                  render: ({ email }) => <span className="break">{email}</span>,
-                  sortBy: ({ email }) => email,
-                },
-                { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+                { label: 'E-mail', sortBy: ({ email }) => email },
+                { label: 'Role', sortBy: ({ role }) => roleNames[role] },
                 {
                   label: 'Team',
                   render: ({ teamId }) => (teamId === undefined ? 'none' : findTeamName(teamId)),
                   sortBy: ({ teamId }) => (teamId === undefined ? undefined : findTeamName(teamId)),
                 },
-                {
-                  label: 'Expires',
-                  render: ({ expiresAt }) => formatAgo(expiresAt),
-                  sortBy: ({ expiresAt }) => expiresAt,
-                },
+                { label: 'Expires', sortBy: ({ expiresAt }) => expiresAt, format: formatAgo },
               ]}
               address=""
               actions={(invitation) => (

@@ -5,11 +5,12 @@ import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 type Draft = Omit<Price, 'asOf' | 'source'>;
 
@@ -39,19 +40,17 @@ export function Prices() {
         {(list) => {
           if (list.length === 0) {
             return (
-              <section className="panel">
-                <Empty
-                  title="No prices"
-                  action={
-                    <Button onClick={() => setEditedPrice({ model: '', input: 0, output: 0 })}>
-                      Set the first price
-                    </Button>
-                  }
-                >
-                  Costs and limits in dollars are computed from these prices. Set a price under the model name that
-                  clients ask for.
-                </Empty>
-              </section>
+              <EmptyPanel
+                title="No prices"
+                action={
+                  <Button onClick={() => setEditedPrice({ model: '', input: 0, output: 0 })}>
+                    Set the first price
+                  </Button>
+                }
+              >
+                Costs and limits in dollars are computed from these prices. Set a price under the model name that
+                clients ask for.
+              </EmptyPanel>
             );
           }
           return (
@@ -137,14 +136,7 @@ function createAmountColumn(label: string, readAmount: (price: Price) => number 
 }
 
 function ModelName({ price: { model, source } }: { price: Price }) {
-  return (
-    <Group gap="xs">
-      <Text size="sm" fw={600} className="break">
-        {model}
-      </Text>
-      {source === 'changed' ? <Badge variant="default">changed</Badge> : null}
-    </Group>
-  );
+  return <RowName name={model}>{source === 'changed' ? <Badge variant="default">changed</Badge> : null}</RowName>;
 }
 
 /** Shows the prices of units that are not tokens. */

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';
 import type { Key } from '../../../contract/keys.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
@@ -26,11 +26,12 @@ export function RouterKeys() {
       <Loaded query={keys} contentName="the keys">
         {() =>
           routerKeys.length === 0 ? (
-            <section className="panel">
-              <Empty title="No router keys" action={<Button onClick={createDialog.open}>Create a router key</Button>}>
-                A service that belongs to no single person authenticates with a router key.
-              </Empty>
-            </section>
+            <EmptyPanel
+              title="No router keys"
+              action={<Button onClick={createDialog.open}>Create a router key</Button>}
+            >
+              A service that belongs to no single person authenticates with a router key.
+            </EmptyPanel>
           ) : (
             <KeyList keys={routerKeys} label="Router keys" />
           )

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Menu, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
@@ -8,13 +8,14 @@ import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { describeLimits } from '../../parts/limits-fields.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 import { Members } from '../../parts/members.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { TeamNameForm } from '../../parts/team-name-form.tsx';
+import { RowMenu, RowName } from '../../parts/table/row-parts.tsx';
 
 export function Teams() {
   const teams = useApi<Team[]>('/teams');
@@ -44,11 +45,9 @@ export function Teams() {
       <Loaded query={teams} contentName="the teams">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No teams yet" action={<Button onClick={createDialog.open}>Create a team</Button>}>
-                A team shares keys, limits and a bill, and its owners add people to it.
-              </Empty>
-            </section>
+            <EmptyPanel title="No teams yet" action={<Button onClick={createDialog.open}>Create a team</Button>}>
+              A team shares keys, limits and a bill, and its owners add people to it.
+            </EmptyPanel>
           ) : (
             <>
               <DataList
@@ -58,11 +57,7 @@ export function Teams() {
                 columns={[
                   {
                     label: 'Team',
-                    render: ({ name }) => (
-                      <Text size="sm" fw={600} className="break">
-                        {name}
-                      </Text>
-                    ),
+                    render: ({ name }) => <RowName name={name} />,
                     sortBy: ({ name }) => name,
                   },
                   {
@@ -79,27 +74,20 @@ export function Teams() {
                 ]}
                 address=""
                 actions={(team) => (
-                  <Menu position="bottom-end" withinPortal>
-                    <Menu.Target>
-                      <ActionIcon variant="default" aria-label={`Actions for ${team.name}`}>
-                        <Icon name="more" />
-                      </ActionIcon>
-                    </Menu.Target>
-                    <Menu.Dropdown>
-                      <Menu.Item onClick={() => setOpenTeamId(team.id)}>Members</Menu.Item>
-                      <Menu.Item onClick={() => setTeamToLimit(team)}>Limits</Menu.Item>
-                      <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
-                      <Menu.Item onClick={() => setTeamToRename(team)}>Rename</Menu.Item>
-                      {team.records || routerFacts?.records ? (
-                        <Menu.Item onClick={() => setTeamToSwitch(team)}>
-                          {team.records ? 'Stop recording' : 'Record requests'}
-                        </Menu.Item>
-                      ) : null}
-                      <Menu.Item color="var(--mantine-color-error)" onClick={() => setTeamToDelete(team)}>
-                        Delete
+                  <RowMenu rowName={team.name}>
+                    <Menu.Item onClick={() => setOpenTeamId(team.id)}>Members</Menu.Item>
+                    <Menu.Item onClick={() => setTeamToLimit(team)}>Limits</Menu.Item>
+                    <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
+                    <Menu.Item onClick={() => setTeamToRename(team)}>Rename</Menu.Item>
+                    {team.records || routerFacts?.records ? (
+                      <Menu.Item onClick={() => setTeamToSwitch(team)}>
+                        {team.records ? 'Stop recording' : 'Record requests'}
                       </Menu.Item>
-                    </Menu.Dropdown>
-                  </Menu>
+                    ) : null}
+                    <Menu.Item color="var(--mantine-color-error)" onClick={() => setTeamToDelete(team)}>
+                      Delete
+                    </Menu.Item>
+                  </RowMenu>
                 )}
               />
               <Members team={list.find(({ id }) => id === openTeamId)} onClose={() => setOpenTeamId(undefined)} />

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { User } from '../../../contract/people.ts';
@@ -12,6 +12,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { describeLimits } from '../../parts/limits-fields.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
+import { RowMenu, RowName } from '../../parts/table/row-parts.tsx';
 
 interface UserChange {
   id: string;
@@ -34,7 +35,7 @@ interface Question {
 const roleNames = { admin: 'Administrator', member: 'Member' } as const;
 
 const columns: readonly Column<User>[] = [
-  { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+  { label: 'Role', sortBy: ({ role }) => roleNames[role] },
   {
     label: 'Limits',
     render: (user) => <Text size="sm">{describeLimits(user.limits)}</Text>,
@@ -93,22 +94,15 @@ export function Users() {
             ]}
             address=""
             actions={(user) => (
-              <Menu position="bottom-end" withinPortal>
-                <Menu.Target>
-                  <ActionIcon variant="default" aria-label={`Actions for ${user.name}`}>
-                    <Icon name="more" />
-                  </ActionIcon>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item onClick={() => setUserToLimit(user)}>Limits</Menu.Item>
-                  <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
-                  {createQuestions(user, user.id === me.id).map((choice) => (
-                    <Menu.Item key={choice.action} onClick={() => setQuestion(choice)}>
-                      {choice.action}
-                    </Menu.Item>
-                  ))}
-                </Menu.Dropdown>
-              </Menu>
+              <RowMenu rowName={user.name}>
+                <Menu.Item onClick={() => setUserToLimit(user)}>Limits</Menu.Item>
+                <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
+                {createQuestions(user, user.id === me.id).map((choice) => (
+                  <Menu.Item key={choice.action} onClick={() => setQuestion(choice)}>
+                    {choice.action}
+                  </Menu.Item>
+                ))}
+              </RowMenu>
             )}
           />
         )}
@@ -142,20 +136,12 @@ function UserName({
   isMe: boolean;
 }) {
   return (
-    <div>
-      <Group gap="xs">
-        <Text size="sm" fw={600} className="break">
-          {name}
-        </Text>
-        {isMe ? <Badge variant="default">You</Badge> : null}
-        {blocked ? <Badge color="red.8">Blocked</Badge> : null}
-        {refusedByProvider ? <Badge color="red.8">{refusedLabel}</Badge> : null}
-        {emailConfirmed ? null : <Badge color="yellow.9">Address not confirmed</Badge>}
-      </Group>
-      <Text size="xs" c="dimmed" className="break">
-        {email}
-      </Text>
-    </div>
+    <RowName name={name} details={email}>
+      {isMe ? <Badge variant="default">You</Badge> : null}
+      {blocked ? <Badge color="red.8">Blocked</Badge> : null}
+      {refusedByProvider ? <Badge color="red.8">{refusedLabel}</Badge> : null}
+      {emailConfirmed ? null : <Badge color="yellow.9">Address not confirmed</Badge>}
+    </RowName>
   );
 }
 

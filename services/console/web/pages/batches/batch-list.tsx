@@ -29,11 +29,7 @@ export function BatchList({ batches, answeredAt, showsOwners, ...dataListProps }
     ({ id }: Batch) => callApi<Batch>('POST', `/batches/${encodeURIComponent(id)}/cancel`),
     ['/batches'],
   );
-  const ownerColumn: Column<Batch> = {
-    label: 'Owner',
-    render: (batch) => <span className="break">{batch.owner.name}</span>,
-    sortBy: (batch) => batch.owner.name,
-  };
+  const ownerColumn: Column<Batch> = { label: 'Owner', sortBy: (batch) => batch.owner.name };
   return (
     <>
       <DataList
@@ -59,13 +55,8 @@ export function BatchList({ batches, answeredAt, showsOwners, ...dataListProps }
             ),
             sortBy: (batch) => (batch.total === 0 ? undefined : countDone(batch) / batch.total),
           },
-          { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
-          {
-            label: 'Created',
-            render: ({ createdAt }) => formatAgo(createdAt),
-            sortBy: ({ createdAt }) => createdAt,
-            wideOnly: true,
-          },
+          { label: 'Cost', sortBy: ({ cost }) => cost, format: formatMoney, isNumber: true },
+          { label: 'Created', sortBy: ({ createdAt }) => createdAt, format: formatAgo, wideOnly: true },
         ]}
         {...dataListProps}
         actions={(batch) => (

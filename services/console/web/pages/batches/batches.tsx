@@ -5,7 +5,7 @@ import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { GrowingList } from '../../parts/growing-list.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { OwnerSelect } from '../../parts/owner-select.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useOwner } from '../../parts/use-owner.ts';
@@ -76,18 +76,19 @@ function OwnerBatches({ owner, isSelf, onCreate }: OwnerBatchesProps) {
             {...(isFirst && { address: '' })}
           />
         ) : isFirst ? (
-          <section className="panel">
-            <Empty title="No batches yet" action={isSelf ? <Button onClick={onCreate}>Create a batch</Button> : null}>
-              {isSelf ? (
-                <>
-                  A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
-                  with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
-                </>
-              ) : (
-                'Batches that are created with keys of this owner appear here.'
-              )}
-            </Empty>
-          </section>
+          <EmptyPanel
+            title="No batches yet"
+            action={isSelf ? <Button onClick={onCreate}>Create a batch</Button> : null}
+          >
+            {isSelf ? (
+              <>
+                A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
+                with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
+              </>
+            ) : (
+              'Batches that are created with keys of this owner appear here.'
+            )}
+          </EmptyPanel>
         ) : null
       }
     </GrowingList>
@@ -100,9 +101,7 @@ function OpenBatches() {
     <Loaded query={batches} contentName="the batches">
       {(list) =>
         list.length === 0 ? (
-          <section className="panel">
-            <Empty title="No unfinished batches">The unfinished batches of everybody appear here.</Empty>
-          </section>
+          <EmptyPanel title="No unfinished batches">The unfinished batches of everybody appear here.</EmptyPanel>
         ) : (
           <BatchList batches={list} answeredAt={batches.dataUpdatedAt} showsOwners address="" />
         )

@@ -1,4 +1,4 @@
-import { Badge, Button, Stack, Text } from '@mantine/core';
+import { Badge, Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
@@ -10,8 +10,9 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 const stateLabels = {
   connected: { word: 'Connected', color: 'green' },
@@ -41,21 +42,19 @@ export function McpAccountLinks() {
         <Loaded query={links} contentName="the connections">
           {(list) =>
             list.length === 0 ? (
-              <section className="panel">
-                <Empty
-                  title="No servers to connect to"
-                  action={
-                    isAdmin ? (
-                      <Button component={Link} href="/admin/registry">
-                        Open the registry
-                      </Button>
-                    ) : null
-                  }
-                >
-                  A connection lets your keys use the tools of an MCP server with your account there. An administrator
-                  adds such servers to the registry, with <code>auth: oauth</code>.
-                </Empty>
-              </section>
+              <EmptyPanel
+                title="No servers to connect to"
+                action={
+                  isAdmin ? (
+                    <Button component={Link} href="/admin/registry">
+                      Open the registry
+                    </Button>
+                  ) : null
+                }
+              >
+                A connection lets your keys use the tools of an MCP server with your account there. An administrator
+                adds such servers to the registry, with <code>auth: oauth</code>.
+              </EmptyPanel>
             ) : (
               <DataList
                 label="Connections"
@@ -129,16 +128,7 @@ function useLinkCompletion() {
 }
 
 function ServerName({ link: { server, host } }: { link: McpAccountLink }) {
-  return (
-    <div>
-      <Text size="sm" fw={600} className="break">
-        {server}
-      </Text>
-      <Text size="xs" c="dimmed" className="break">
-        {host}
-      </Text>
-    </div>
-  );
+  return <RowName name={server} details={host} />;
 }
 
 interface ActionsProps {

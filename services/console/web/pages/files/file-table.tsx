@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { FileList, OwnedFile } from '../../../contract/batches.ts';
 import { apiBase, callApi } from '../../api/call-api.ts';
@@ -7,6 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo, formatBytes, formatCount } from '../../parts/format.ts';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 export interface FileTableProps {
   list: FileList;
@@ -33,21 +34,10 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner, ad
             sortBy: ({ name }) => name,
             search: ({ id, name }) => `${name} file-${id}`,
           },
-          { label: 'Purpose', render: ({ purpose }) => purpose, sortBy: ({ purpose }) => purpose },
-          { label: 'Size', render: ({ bytes }) => formatBytes(bytes), sortBy: ({ bytes }) => bytes, isNumber: true },
-          {
-            label: 'Lines',
-            render: ({ lines }) => formatCount(lines),
-            sortBy: ({ lines }) => lines,
-            isNumber: true,
-            wideOnly: true,
-          },
-          {
-            label: 'Created',
-            render: ({ createdAt }) => formatAgo(createdAt),
-            sortBy: ({ createdAt }) => createdAt,
-            wideOnly: true,
-          },
+          { label: 'Purpose', sortBy: ({ purpose }) => purpose },
+          { label: 'Size', sortBy: ({ bytes }) => bytes, format: formatBytes, isNumber: true },
+          { label: 'Lines', sortBy: ({ lines }) => lines, format: formatCount, isNumber: true, wideOnly: true },
+          { label: 'Created', sortBy: ({ createdAt }) => createdAt, format: formatAgo, wideOnly: true },
           {
             label: 'Expires',
             render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatAgo(expiresAt)),
@@ -100,16 +90,14 @@ function FileName({ file: { id, name } }: { file: OwnedFile }) {
   // The APIs of all client formats accept an id with this prefix.
   const prefixedId = `file-${id}`;
   return (
-    <div>
-      <Text size="sm" fw={600} className="break">
-        {name}
-      </Text>
-      <Group gap={4} wrap="nowrap">
-        <Text size="xs" c="dimmed" className="break">
-          {prefixedId}
-        </Text>
-        <Copy value={prefixedId} label={`Copy the id of ${name}`} />
-      </Group>
-    </div>
+    <RowName
+      name={name}
+      details={
+        <Group gap={4} wrap="nowrap">
+          <span className="break">{prefixedId}</span>
+          <Copy value={prefixedId} label={`Copy the id of ${name}`} />
+        </Group>
+      }
+    />
   );
 }

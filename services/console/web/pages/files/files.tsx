@@ -4,7 +4,7 @@ import type { FileList } from '../../../contract/batches.ts';
 import { formatBytes, formatCount } from '../../parts/format.ts';
 import { GrowingList } from '../../parts/growing-list.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty } from '../../parts/loaded.tsx';
+import { EmptyPanel } from '../../parts/loaded.tsx';
 import { OwnerSelect } from '../../parts/owner-select.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useOwner } from '../../parts/use-owner.ts';
@@ -49,16 +49,14 @@ function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolea
           {list.files.length > 0 ? (
             <FileTable list={list} owner={owner} {...(isFirst && { address: '' })} />
           ) : isFirst ? (
-            <section className="panel">
-              <Empty
-                title="No files yet"
-                action={isSelf ? <Button onClick={onUpload}>Upload your first file</Button> : null}
-              >
-                {isSelf
-                  ? 'Upload the input of a batch, or content that requests refer to instead of sending it each time.'
-                  : 'Files that keys of this owner upload appear here.'}
-              </Empty>
-            </section>
+            <EmptyPanel
+              title="No files yet"
+              action={isSelf ? <Button onClick={onUpload}>Upload your first file</Button> : null}
+            >
+              {isSelf
+                ? 'Upload the input of a batch, or content that requests refer to instead of sending it each time.'
+                : 'Files that keys of this owner upload appear here.'}
+            </EmptyPanel>
           ) : null}
         </>
       )}

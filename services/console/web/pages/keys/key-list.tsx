@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core';
+import { Badge, Menu, Stack, Switch, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Key } from '../../../contract/keys.ts';
@@ -15,6 +15,7 @@ import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { EditKey } from './edit-key.tsx';
 import { findKeyRights } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
+import { RowMenu, RowName } from '../../parts/table/row-parts.tsx';
 
 const columns: readonly [Column<Key>, ...Column<Key>[]] = [
   {
@@ -23,29 +24,15 @@ const columns: readonly [Column<Key>, ...Column<Key>[]] = [
     sortBy: ({ name }) => name,
     search: ({ name, masked }) => `${name} ${masked}`,
   },
-  {
-    label: 'Owner',
-    render: ({ kind, owner }) => describeOwner(kind, owner),
-    sortBy: ({ kind, owner }) => describeOwner(kind, owner),
-  },
-  {
-    label: 'Class',
-    render: (key) => key.classInForce ?? key.class,
-    sortBy: (key) => key.classInForce ?? key.class,
-    wideOnly: true,
-  },
+  { label: 'Owner', sortBy: ({ kind, owner }) => describeOwner(kind, owner) },
+  { label: 'Class', sortBy: (key) => key.classInForce ?? key.class, wideOnly: true },
   { label: 'Allowed', render: (key) => <Allowed allowed={key} />, sortBy: describeAllowed },
   {
     label: 'Limits',
     render: ({ limits }) => <Text size="sm">{describeLimits(limits)}</Text>,
     sortBy: ({ limits }) => describeLimits(limits),
   },
-  {
-    label: 'Created',
-    render: ({ createdAt }) => formatAgo(createdAt),
-    sortBy: ({ createdAt }) => createdAt,
-    wideOnly: true,
-  },
+  { label: 'Created', sortBy: ({ createdAt }) => createdAt, format: formatAgo, wideOnly: true },
   {
     label: 'Last used',
     render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt)),
@@ -94,50 +81,43 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           address=""
           actions={(key) =>
             isUnusable(key, now) ? null : (
-              <Menu position="bottom-end" withinPortal>
-                <Menu.Target>
-                  <ActionIcon variant="default" aria-label={`Actions for ${key.name}`}>
-                    <Icon name="more" />
-                  </ActionIcon>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  {findKeyRights(key, user).change ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToEdit(key)}>
-                      Change
-                    </Menu.Item>
-                  ) : null}
-                  <Menu.Item
-                    leftSection={<Icon name="usage" size={16} />}
-                    onClick={() => go(`/usage?key=${encodeURIComponent(key.id)}`)}
-                  >
-                    Usage
+              <RowMenu rowName={key.name}>
+                {findKeyRights(key, user).change ? (
+                  <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToEdit(key)}>
+                    Change
                   </Menu.Item>
-                  {key.records && findKeyRights(key, user).change ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
-                      Stop recording
-                    </Menu.Item>
-                  ) : null}
-                  {routerFacts?.records && !key.records && findKeyRights(key, user).record ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
-                      Record requests
-                    </Menu.Item>
-                  ) : null}
-                  {findKeyRights(key, user).rotate ? (
-                    <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setKeyToRotate(key)}>
-                      Rotate
-                    </Menu.Item>
-                  ) : null}
-                  {findKeyRights(key, user).change ? (
-                    <Menu.Item
-                      leftSection={<Icon name="trash" size={16} />}
-                      color="var(--mantine-color-error)"
-                      onClick={() => setKeyToRevoke(key)}
-                    >
-                      Revoke
-                    </Menu.Item>
-                  ) : null}
-                </Menu.Dropdown>
-              </Menu>
+                ) : null}
+                <Menu.Item
+                  leftSection={<Icon name="usage" size={16} />}
+                  onClick={() => go(`/usage?key=${encodeURIComponent(key.id)}`)}
+                >
+                  Usage
+                </Menu.Item>
+                {key.records && findKeyRights(key, user).change ? (
+                  <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
+                    Stop recording
+                  </Menu.Item>
+                ) : null}
+                {routerFacts?.records && !key.records && findKeyRights(key, user).record ? (
+                  <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
+                    Record requests
+                  </Menu.Item>
+                ) : null}
+                {findKeyRights(key, user).rotate ? (
+                  <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setKeyToRotate(key)}>
+                    Rotate
+                  </Menu.Item>
+                ) : null}
+                {findKeyRights(key, user).change ? (
+                  <Menu.Item
+                    leftSection={<Icon name="trash" size={16} />}
+                    color="var(--mantine-color-error)"
+                    onClick={() => setKeyToRevoke(key)}
+                  >
+                    Revoke
+                  </Menu.Item>
+                ) : null}
+              </RowMenu>
             )
           }
         />
@@ -167,32 +147,31 @@ function KeyName({
   now: number;
 }) {
   return (
-    <div>
-      <Group gap="xs">
-        <Text size="sm" fw={600} className="break">
-          {name}
+    <RowName
+      name={name}
+      details={
+        <Text span inherit ff="monospace">
+          {masked}
         </Text>
-        {revokedAt === undefined ? null : <Badge color="gray">Revoked</Badge>}
-        {recording ? (
-          <Badge variant="default" title={`Prompts and answers are recorded for the ${recording.of}`}>
-            Recorded
-          </Badge>
-        ) : null}
-        {issued ? (
-          <Badge variant="default" title="Issued by an administrator: the key has files of its own">
-            Issued
-          </Badge>
-        ) : null}
-        {revokedAt === undefined && expiresAt !== undefined ? (
-          <Badge variant="default" title={formatDateTime(expiresAt)}>
-            {expiresAt < now ? 'Expired' : `Expires ${formatAgo(expiresAt, now)}`}
-          </Badge>
-        ) : null}
-      </Group>
-      <Text size="xs" c="dimmed" ff="monospace" className="break">
-        {masked}
-      </Text>
-    </div>
+      }
+    >
+      {revokedAt === undefined ? null : <Badge color="gray">Revoked</Badge>}
+      {recording ? (
+        <Badge variant="default" title={`Prompts and answers are recorded for the ${recording.of}`}>
+          Recorded
+        </Badge>
+      ) : null}
+      {issued ? (
+        <Badge variant="default" title="Issued by an administrator: the key has files of its own">
+          Issued
+        </Badge>
+      ) : null}
+      {revokedAt === undefined && expiresAt !== undefined ? (
+        <Badge variant="default" title={formatDateTime(expiresAt)}>
+          {expiresAt < now ? 'Expired' : `Expires ${formatAgo(expiresAt, now)}`}
+        </Badge>
+      ) : null}
+    </RowName>
   );
 }
 

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { Key } from '../../../contract/keys.ts';
 import { useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
@@ -36,16 +36,14 @@ export function Keys() {
         {(allKeys) => (
           <>
             {ownedKeys.length === 0 ? (
-              <section className="panel">
-                <Empty
-                  title="No keys yet"
-                  action={mayCreate ? <Button onClick={createDialog.open}>Create a key</Button> : null}
-                >
-                  {mayCreate
-                    ? 'A program authenticates with a key, which limits what it may use. Create a key, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
-                    : 'Only administrators create keys here: ask one of them.'}
-                </Empty>
-              </section>
+              <EmptyPanel
+                title="No keys yet"
+                action={mayCreate ? <Button onClick={createDialog.open}>Create a key</Button> : null}
+              >
+                {mayCreate
+                  ? 'A program authenticates with a key, which limits what it may use. Create a key, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
+                  : 'Only administrators create keys here: ask one of them.'}
+              </EmptyPanel>
             ) : (
               <KeyList keys={ownedKeys} label="API keys" />
             )}

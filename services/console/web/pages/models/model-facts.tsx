@@ -3,19 +3,17 @@ import type { ServedModel } from '../../../contract/live.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
 import { describeOperations } from '../../parts/operations.ts';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 type ServingTier = ServedModel['servedBy'][number];
 
 export function ModelName({ model: { id, kind, notPermitted } }: { model: ServedModel }) {
   return (
-    <Group gap="xs">
-      <Text size="sm" fw={600} className="break">
-        {id}
-      </Text>
+    <RowName name={id}>
       {kind === 'auto' ? <Badge variant="default">any suitable model</Badge> : null}
       {kind === 'registered' ? <Badge variant="default">registered name</Badge> : null}
       {notPermitted ? <Badge color="gray">not permitted to you</Badge> : null}
-    </Group>
+    </RowName>
   );
 }
 

@@ -6,7 +6,7 @@ import { canGenerate } from '../../parts/operations.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { findServedFormats } from '../../formats/web-formats.ts';
@@ -64,12 +64,10 @@ export function Models() {
       <Loaded query={models} contentName="the models">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No models yet">
-                Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
-                See <Code>docs/configuration.md</Code>.
-              </Empty>
-            </section>
+            <EmptyPanel title="No models yet">
+              Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
+              See <Code>docs/configuration.md</Code>.
+            </EmptyPanel>
           ) : (
             <FoundModels models={list} onShowSnippets={setModelToShow} />
           )
@@ -124,9 +122,7 @@ function FoundModels({
         </Group>
       </Chip.Group>
       {foundModels.length === 0 ? (
-        <section className="panel">
-          <Empty title="No model matches">None of the {models.length} models passes the filters.</Empty>
-        </section>
+        <EmptyPanel title="No model matches">None of the {models.length} models passes the filters.</EmptyPanel>
       ) : (
         <DataList
           label="Models"

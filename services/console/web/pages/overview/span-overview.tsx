@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { UsageOverview } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
@@ -27,11 +27,9 @@ export function SpanOverview({ span }: { span: OverviewSpan }) {
 
 function NoRequests() {
   return (
-    <section className="panel">
-      <Empty title="No requests in this time">
-        Choose a longer time, or send a request from the <Link href="/playground">playground</Link>.
-      </Empty>
-    </section>
+    <EmptyPanel title="No requests in this time">
+      Choose a longer time, or send a request from the <Link href="/playground">playground</Link>.
+    </EmptyPanel>
   );
 }
 

@@ -7,7 +7,7 @@ import { findCallsWithoutResult } from '../../formats/conversation.ts';
 import { toCurlCommand } from '../../formats/to-curl-command.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/loaded.tsx';
+import { EmptyPanel } from '../../parts/loaded.tsx';
 import { useTools } from '../tools/run-tool.ts';
 import { Composer } from './composer.tsx';
 import { useEscape } from './keyboard.ts';
@@ -74,13 +74,11 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
     <div className="playground">
       <Stack gap="sm">
         {isEmpty ? (
-          <section className="panel">
-            <Empty title="Start a conversation">
-              {models.length === 0
-                ? 'No worker serves a model yet. A message waits for a worker for a while.'
-                : 'Choose a model and write below. The answer streams as clients receive it.'}
-            </Empty>
-          </section>
+          <EmptyPanel title="Start a conversation">
+            {models.length === 0
+              ? 'No worker serves a model yet. A message waits for a worker for a while.'
+              : 'Choose a model and write below. The answer streams as clients receive it.'}
+          </EmptyPanel>
         ) : (
           <div className={shownConversations.length > 1 ? 'sides' : undefined} key={sides.loadCount}>
             {shownConversations.map((conversation, index) => (

@@ -1,7 +1,7 @@
 import type { RouterFacts, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
 import { findServedFormats, type ServedFormat } from '../../formats/web-formats.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { canGenerate } from '../../parts/operations.ts';
 import { Page } from '../../parts/page.tsx';
 import './playground.css';
@@ -42,10 +42,8 @@ function PlaygroundContent({
   return first ? (
     <ConversationPage models={models} formats={[first, ...rest]} />
   ) : (
-    <section className="panel">
-      <Empty title="This page is out of date">
-        The router serves no format that this page supports. Reload the page after an update of the router.
-      </Empty>
-    </section>
+    <EmptyPanel title="This page is out of date">
+      The router serves no format that this page supports. Reload the page after an update of the router.
+    </EmptyPanel>
   );
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { Empty, Loading } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { FindRequest } from './find-request.tsx';
@@ -52,18 +52,16 @@ export function LogPage() {
       {error ? <Failure title="Could not load the requests" error={error} /> : null}
       {requests === undefined && !error ? <Loading contentName="the requests" /> : null}
       {requests?.length === 0 ? (
-        <section className="panel">
-          <Empty title="No requests">
-            {text === '' ? (
-              <>
-                Requests appear here a second after they end. Send one from the{' '}
-                <Link href="/playground">playground</Link>.
-              </>
-            ) : (
-              'No request matches the filters. Remove a filter, or choose a longer time.'
-            )}
-          </Empty>
-        </section>
+        <EmptyPanel title="No requests">
+          {text === '' ? (
+            <>
+              Requests appear here a second after they end. Send one from the <Link href="/playground">playground</Link>
+              .
+            </>
+          ) : (
+            'No request matches the filters. Remove a filter, or choose a longer time.'
+          )}
+        </EmptyPanel>
       ) : null}
       <Stack gap="xs">
         {requests && requests.length > 0 ? (

@@ -4,7 +4,7 @@ import type { RefusalReport } from '../../../contract/refusals.ts';
 import { useApi } from '../../api/use-api.ts';
 import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatExact } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 
 const dayMs = 86_400_000;
 
@@ -22,15 +22,13 @@ export function NoRequest({ id }: { id: string }) {
         if (!refusedRequest) return <UnknownRequest />;
         const { at, status, code, key, model, message } = refusedRequest;
         return (
-          <section className="panel">
-            <Empty title="This request was refused">
-              <Text size="sm">
-                {status} {code}: {message ?? toErrorSentence(code)}
-              </Text>
-              {[formatExact(at), key && `key ${key.name}`, model && `model ${model}`].filter(Boolean).join(' · ')}. No
-              worker was given the request. <Link href="/usage">Usage</Link> shows how many requests were refused.
-            </Empty>
-          </section>
+          <EmptyPanel title="This request was refused">
+            <Text size="sm">
+              {status} {code}: {message ?? toErrorSentence(code)}
+            </Text>
+            {[formatExact(at), key && `key ${key.name}`, model && `model ${model}`].filter(Boolean).join(' · ')}. No
+            worker was given the request. <Link href="/usage">Usage</Link> shows how many requests were refused.
+          </EmptyPanel>
         );
       }}
     </Loaded>
@@ -39,12 +37,10 @@ export function NoRequest({ id }: { id: string }) {
 
 function UnknownRequest() {
   return (
-    <section className="panel">
-      <Empty title="No request with this id">
-        A request appears here a second after its end, for its owner and administrators, as long as the ledger keeps it.
-        Requests that were refused before a worker received them are counted under <Link href="/usage">Usage</Link>, and
-        samples of them are kept.
-      </Empty>
-    </section>
+    <EmptyPanel title="No request with this id">
+      A request appears here a second after its end, for its owner and administrators, as long as the ledger keeps it.
+      Requests that were refused before a worker received them are counted under <Link href="/usage">Usage</Link>, and
+      samples of them are kept.
+    </EmptyPanel>
   );
 }

@@ -1,4 +1,4 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack, Title } from '@mantine/core';
 import type { AgentSessionSums } from '../../../contract/agent-sessions.ts';
 import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
@@ -7,6 +7,7 @@ import { ModelTable } from './model-table.tsx';
 import { createSumColumns } from './sum-columns.tsx';
 import { SumsView } from './sums-view.tsx';
 import { TimeBar } from './time-bar.tsx';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 const fetchEveryMs = 15_000;
 
@@ -39,15 +40,7 @@ function OneOwnerSums({ totals: { sessions, agents, sums, models, keys } }: { to
             label="Keys of the sessions"
             rows={keys}
             getId={({ key }) => key.id}
-            columns={[
-              {
-                label: 'Key',
-                render: ({ key }) => <span className="break">{key.name}</span>,
-                sortBy: ({ key }) => key.name,
-              },
-              keyColumns.turns,
-              keyColumns.cost,
-            ]}
+            columns={[{ label: 'Key', sortBy: ({ key }) => key.name }, keyColumns.turns, keyColumns.cost]}
           />
         )}
       </div>
@@ -67,26 +60,12 @@ function TeamSums({ sums: teamSums }: { sums: readonly AgentSessionSums[] }) {
         columns={[
           {
             label: 'Team',
-            render: ({ owner }) => (
-              <Text size="sm" fw={600} className="break">
-                {owner.name}
-              </Text>
-            ),
+            render: ({ owner }) => <RowName name={owner.name} />,
             sortBy: ({ owner }) => owner.name,
           },
-          {
-            label: 'Sessions',
-            render: ({ sessions }) => formatCount(sessions),
-            sortBy: ({ sessions }) => sessions,
-            isNumber: true,
-          },
+          { label: 'Sessions', sortBy: ({ sessions }) => sessions, format: formatCount, isNumber: true },
           teamColumns.turns,
-          {
-            label: 'Agents',
-            render: ({ agents }) => formatCount(agents),
-            sortBy: ({ agents }) => agents,
-            isNumber: true,
-          },
+          { label: 'Agents', sortBy: ({ agents }) => agents, format: formatCount, isNumber: true },
           teamColumns.tokens,
           teamColumns.hits,
           teamColumns.cost,

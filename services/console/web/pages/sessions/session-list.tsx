@@ -15,11 +15,7 @@ export interface SessionListProps {
 const { turns, tokens, hits, cost } = createSumColumns<AgentSession>(({ sums }) => sums);
 
 export function SessionList({ sessions, showsOwners, hasMore }: SessionListProps) {
-  const ownerColumn: Column<AgentSession> = {
-    label: 'Owner',
-    render: ({ owner: { name } }) => <span className="break">{name}</span>,
-    sortBy: ({ owner: { name } }) => name,
-  };
+  const ownerColumn: Column<AgentSession> = { label: 'Owner', sortBy: ({ owner: { name } }) => name };
   return (
     <DataList
       label="Agent sessions"
@@ -45,12 +41,7 @@ export function SessionList({ sessions, showsOwners, hasMore }: SessionListProps
           sortBy: listModelNames,
         },
         turns,
-        {
-          label: 'Agents',
-          render: ({ agents }) => formatCount(agents),
-          sortBy: ({ agents }) => agents,
-          isNumber: true,
-        },
+        { label: 'Agents', sortBy: ({ agents }) => agents, format: formatCount, isNumber: true },
         tokens,
         hits,
         cost,

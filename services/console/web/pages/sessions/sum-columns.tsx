@@ -7,8 +7,8 @@ import { formatCacheHits } from './session-figures.ts';
 export function createSumColumns<Row>(readSums: (row: Row) => SessionModel['sums']) {
   const turns: Column<Row> = {
     label: 'Turns',
-    render: (row) => formatCount(readSums(row).requests),
     sortBy: (row) => readSums(row).requests,
+    format: formatCount,
     isNumber: true,
   };
   const tokens: Column<Row> = {
@@ -26,11 +26,6 @@ export function createSumColumns<Row>(readSums: (row: Row) => SessionModel['sums
     },
     isNumber: true,
   };
-  const cost: Column<Row> = {
-    label: 'Cost',
-    render: (row) => formatMoney(readSums(row).cost),
-    sortBy: (row) => readSums(row).cost,
-    isNumber: true,
-  };
+  const cost: Column<Row> = { label: 'Cost', sortBy: (row) => readSums(row).cost, format: formatMoney, isNumber: true };
   return { turns, tokens, hits, cost };
 }

@@ -6,7 +6,7 @@ import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { toErrorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { RequestFacts } from '../usage/request-facts.tsx';
 import { nameAgent } from './session-figures.ts';
 import { TimeBar, type TimeParts } from './time-bar.tsx';
@@ -38,13 +38,11 @@ export function TurnList({ session, everyMs }: TurnListProps) {
         {({ data, next }) => (
           <Stack gap="xs">
             {data.length === 0 ? (
-              <section className="panel">
-                <Empty title="No single turns">
-                  {session.sums.requests === 0
-                    ? 'A turn appears here a second after its end.'
-                    : 'The usage ledger no longer keeps the single turns of this session, only their sums.'}
-                </Empty>
-              </section>
+              <EmptyPanel title="No single turns">
+                {session.sums.requests === 0
+                  ? 'A turn appears here a second after its end.'
+                  : 'The usage ledger no longer keeps the single turns of this session, only their sums.'}
+              </EmptyPanel>
             ) : (
               <FinishedTurns
                 turns={data}
@@ -125,12 +123,12 @@ function FinishedTurns({
         },
         {
           label: 'Cached',
-          render: ({ cachedTokens }) => formatCount(cachedTokens),
           sortBy: ({ cachedTokens }) => cachedTokens,
+          format: formatCount,
           isNumber: true,
           wideOnly: true,
         },
-        { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
+        { label: 'Cost', sortBy: ({ cost }) => cost, format: formatMoney, isNumber: true },
       ]}
       actions={(turn) => (
         <Button size="xs" variant="default" aria-label={`Details of ${turn.id}`} onClick={() => onShow(turn)}>

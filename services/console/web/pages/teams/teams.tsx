@@ -9,7 +9,7 @@ import { useApi } from '../../api/use-api.ts';
 import { describeCeiling } from '../../parts/ceiling-fields.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { describeLimits } from '../../parts/limits-fields.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Members } from '../../parts/members.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
@@ -29,9 +29,7 @@ export function Teams() {
           // Administrators get all teams from the API. The Admin page shows the teams that they are not in.
           const joinedTeams = visibleTeams.filter(({ id }) => user.teams.some((team) => team.id === id));
           return joinedTeams.length === 0 ? (
-            <section className="panel">
-              <Empty title="You are in no team">An administrator makes teams and adds people to them.</Empty>
-            </section>
+            <EmptyPanel title="You are in no team">An administrator makes teams and adds people to them.</EmptyPanel>
           ) : (
             <Stack gap="md">
               {joinedTeams.map((team) => (
@@ -89,17 +87,9 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
         getId={(member) => member.id}
         address={id}
         columns={[
-          {
-            label: 'Person',
-            render: (member) => <span className="break">{member.name}</span>,
-            sortBy: (member) => member.name,
-          },
-          {
-            label: 'E-mail',
-            render: ({ email }) => <span className="break">{email}</span>,
-            sortBy: ({ email }) => email,
-          },
-          { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
+          { label: 'Person', sortBy: (member) => member.name },
+          { label: 'E-mail', sortBy: ({ email }) => email },
+          { label: 'Role', sortBy: ({ role }) => roleNames[role] },
         ]}
       />
       <SwitchRecording collection="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />

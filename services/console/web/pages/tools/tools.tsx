@@ -1,7 +1,7 @@
 import { Anchor, Button, Code, Stack, Text } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type ListedTool, useTools } from './run-tool.ts';
 import { ToolRunner } from './tool-runner.tsx';
@@ -27,11 +27,9 @@ export function Tools() {
           return tool ? (
             <ToolRunner tool={tool} />
           ) : (
-            <section className="panel">
-              <Empty title="This tool is not available">
-                No connected worker has this tool right now. <Link href="/tools">See all tools</Link>
-              </Empty>
-            </section>
+            <EmptyPanel title="This tool is not available">
+              No connected worker has this tool right now. <Link href="/tools">See all tools</Link>
+            </EmptyPanel>
           );
         }}
       </Loaded>
@@ -42,13 +40,11 @@ export function Tools() {
 function ToolList({ tools }: { tools: readonly ListedTool[] }) {
   if (tools.length === 0) {
     return (
-      <section className="panel">
-        <Empty title="No tools yet">
-          Models call tools, and the router runs them. Start a tools worker: <Code>npx rtr worker tools</Code>. It has a
-          calculator, the time and a web page fetcher, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
-          See <Code>docs/tools.md</Code>.
-        </Empty>
-      </section>
+      <EmptyPanel title="No tools yet">
+        Models call tools, and the router runs them. Start a tools worker: <Code>npx rtr worker tools</Code>. It has a
+        calculator, the time and a web page fetcher, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers. See{' '}
+        <Code>docs/tools.md</Code>.
+      </EmptyPanel>
     );
   }
   return (
@@ -76,11 +72,7 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
             ),
             search: ({ description }) => description ?? '',
           },
-          {
-            label: 'Worker',
-            render: ({ worker }) => <span className="break">{worker}</span>,
-            sortBy: ({ worker }) => worker,
-          },
+          { label: 'Worker', sortBy: ({ worker }) => worker },
         ]}
         address=""
         actions={({ name }) => (

@@ -37,46 +37,26 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
           ),
           sortBy: ({ id, name }) => name || id,
         },
-        {
-          label: 'Requests',
-          render: ({ totals }) => formatCount(totals.requests),
-          sortBy: ({ totals }) => totals.requests,
-          isNumber: true,
-        },
-        {
-          label: 'Failed',
-          render: ({ totals }) => formatCount(totals.failed),
-          sortBy: ({ totals }) => totals.failed,
-          isNumber: true,
-        },
-        {
-          label: 'Input tokens',
-          render: ({ totals }) => formatShort(totals.promptTokens),
-          sortBy: ({ totals }) => totals.promptTokens,
-          isNumber: true,
-        },
+        { label: 'Requests', sortBy: ({ totals }) => totals.requests, format: formatCount, isNumber: true },
+        { label: 'Failed', sortBy: ({ totals }) => totals.failed, format: formatCount, isNumber: true },
+        { label: 'Input tokens', sortBy: ({ totals }) => totals.promptTokens, format: formatShort, isNumber: true },
         {
           label: 'Cached input',
-          render: ({ totals }) => formatShort(totals.cachedTokens),
           sortBy: ({ totals }) => totals.cachedTokens,
+          format: formatShort,
           isNumber: true,
           wideOnly: true,
         },
         {
           label: 'Output tokens',
-          render: ({ totals }) => formatShort(totals.completionTokens),
           sortBy: ({ totals }) => totals.completionTokens,
+          format: formatShort,
           isNumber: true,
         },
         ...(hasUnits
           ? [{ label: 'Other units', render: ({ totals }: Group) => formatUnits(totals) ?? '–', wideOnly: true }]
           : []),
-        {
-          label: 'Cost',
-          render: ({ totals }) => formatMoney(totals.cost),
-          sortBy: ({ totals }) => totals.cost,
-          isNumber: true,
-        },
+        { label: 'Cost', sortBy: ({ totals }) => totals.cost, format: formatMoney, isNumber: true },
       ]}
       address="groups"
     />

@@ -7,6 +7,7 @@ import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 import { describeUsedAmount, describeLimitName, computeUsedShare, sortByTightestLimit } from './limit-words.ts';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 /** Number of keys, people and teams that are shown at first: those that have used the largest share of one of their limits. */
 const shownAtFirst = 3;
@@ -14,11 +15,7 @@ const shownAtFirst = 3;
 const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
   {
     label: 'Name',
-    render: ({ name }) => (
-      <Text size="sm" fw={600} className="break">
-        {name}
-      </Text>
-    ),
+    render: ({ name }) => <RowName name={name} />,
     sortBy: ({ name }) => name,
   },
   {

@@ -6,7 +6,7 @@ import { purposes } from '#shared/core/purpose.ts';
 import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty, Loading } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { outcomeLabels, requestColumns, toRowId } from '../requests/request-columns.tsx';
 import { RequestFacts } from './request-facts.tsx';
@@ -69,9 +69,9 @@ export function RecentRequests({ baseQuery }: { baseQuery: string }) {
       ) : null}
       {requests === undefined && !pages.error ? <Loading contentName="the requests" /> : null}
       {requests?.length === 0 ? (
-        <section className="panel">
-          <Empty title="No requests">Requests appear here a second after they end, without their content.</Empty>
-        </section>
+        <EmptyPanel title="No requests">
+          Requests appear here a second after they end, without their content.
+        </EmptyPanel>
       ) : null}
       {requests && requests.length > 0 ? (
         <DataList

@@ -55,7 +55,7 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
           render: (group) => <span className="break">{describeSenders(group)}</span>,
           search: describeSenders,
         },
-        { label: 'Refused', render: ({ count }) => formatCount(count), sortBy: ({ count }) => count, isNumber: true },
+        { label: 'Refused', sortBy: ({ count }) => count, format: formatCount, isNumber: true },
       ]}
     />
   );

@@ -4,7 +4,7 @@ import type { UsageGroup, UsageReport, Totals } from '../../../contract/usage.ts
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
@@ -139,19 +139,17 @@ function Report({
 }) {
   if (report.totals.requests === 0) {
     return (
-      <section className="panel">
-        <Empty title="No usage in this time">
-          Try the{' '}
-          <Anchor component={Link} href="/playground" inherit underline="always">
-            playground
-          </Anchor>
-          , use one of your{' '}
-          <Anchor component={Link} href="/keys" inherit underline="always">
-            keys
-          </Anchor>
-          , or choose a longer time.
-        </Empty>
-      </section>
+      <EmptyPanel title="No usage in this time">
+        Try the{' '}
+        <Anchor component={Link} href="/playground" inherit underline="always">
+          playground
+        </Anchor>
+        , use one of your{' '}
+        <Anchor component={Link} href="/keys" inherit underline="always">
+          keys
+        </Anchor>
+        , or choose a longer time.
+      </EmptyPanel>
     );
   }
   return (

@@ -64,12 +64,8 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
                   render: (delivery) => <DeliveryState delivery={delivery} />,
                   sortBy: ({ state }) => stateLabels[state].name,
                 },
-                { label: 'Last attempt', render: describeLastAttempt, sortBy: describeLastAttempt },
-                {
-                  label: 'Sent',
-                  render: ({ createdAt }) => formatAgo(createdAt),
-                  sortBy: ({ createdAt }) => createdAt,
-                },
+                { label: 'Last attempt', sortBy: describeLastAttempt },
+                { label: 'Sent', sortBy: ({ createdAt }) => createdAt, format: formatAgo },
               ]}
               actions={({ id: deliveryId, state, event }) =>
                 state === 'pending' ? null : (

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Group, Menu, Modal, Stack, Text } from '@mantine/core';
+import { Badge, Menu, Modal, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -10,6 +10,7 @@ import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
+import { RowMenu, RowName } from '../../parts/table/row-parts.tsx';
 
 export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
   const [webhookToView, setWebhookToView] = useState<Webhook>();
@@ -38,49 +39,33 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
             sortBy: ({ url }) => url,
             search: ({ url, description, enabled }) => [url, description, enabled ? '' : 'Disabled'].join(' '),
           },
-          { label: 'Owner', render: describeOwner, sortBy: describeOwner },
-          {
-            label: 'Events',
-            render: ({ events }) => <span className="break">{events.join(', ')}</span>,
-            sortBy: ({ events }) => events.join(', '),
-          },
-          {
-            label: 'Created',
-            render: ({ createdAt }) => formatAgo(createdAt),
-            sortBy: ({ createdAt }) => createdAt,
-            wideOnly: true,
-          },
+          { label: 'Owner', sortBy: describeOwner },
+          { label: 'Events', sortBy: ({ events }) => events.join(', ') },
+          { label: 'Created', sortBy: ({ createdAt }) => createdAt, format: formatAgo, wideOnly: true },
         ]}
         address=""
         actions={(webhook) => (
-          <Menu position="bottom-end" withinPortal>
-            <Menu.Target>
-              <ActionIcon variant="default" aria-label={`Actions for ${webhook.url}`}>
-                <Icon name="more" />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<Icon name="send" size={16} />} onClick={() => setWebhookToView(webhook)}>
-                Deliveries and test
-              </Menu.Item>
-              <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setWebhookToRotate(webhook)}>
-                Rotate the secret
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name={webhook.enabled ? 'stop' : 'check'} size={16} />}
-                onClick={() => changeEnabled.mutate({ id: webhook.id, enabled: !webhook.enabled })}
-              >
-                {webhook.enabled ? 'Disable' : 'Enable'}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="trash" size={16} />}
-                color="var(--mantine-color-error)"
-                onClick={() => setWebhookToRemove(webhook)}
-              >
-                Remove
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+          <RowMenu rowName={webhook.url}>
+            <Menu.Item leftSection={<Icon name="send" size={16} />} onClick={() => setWebhookToView(webhook)}>
+              Deliveries and test
+            </Menu.Item>
+            <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setWebhookToRotate(webhook)}>
+              Rotate the secret
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<Icon name={webhook.enabled ? 'stop' : 'check'} size={16} />}
+              onClick={() => changeEnabled.mutate({ id: webhook.id, enabled: !webhook.enabled })}
+            >
+              {webhook.enabled ? 'Disable' : 'Enable'}
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<Icon name="trash" size={16} />}
+              color="var(--mantine-color-error)"
+              onClick={() => setWebhookToRemove(webhook)}
+            >
+              Remove
+            </Menu.Item>
+          </RowMenu>
         )}
       />
       <Modal
@@ -107,21 +92,19 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
 
 function WebhookAddress({ webhook: { url, description, enabled, disabledReason } }: { webhook: Webhook }) {
   return (
-    <div>
-      <Group gap="xs">
-        <Text size="sm" fw={600} className="break">
-          {url}
-        </Text>
-        {enabled ? null : <Badge color="gray">Disabled</Badge>}
-      </Group>
-      {[description, disabledReason].map((text) =>
-        text === undefined ? null : (
-          <Text key={text} size="xs" c="dimmed" className="break">
-            {text}
-          </Text>
-        ),
-      )}
-    </div>
+    <RowName
+      name={url}
+      details={
+        (description ?? disabledReason) === undefined ? undefined : (
+          <>
+            <div>{description}</div>
+            <div>{disabledReason}</div>
+          </>
+        )
+      }
+    >
+      {enabled ? null : <Badge color="gray">Disabled</Badge>}
+    </RowName>
   );
 }
 

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { NewWebhook } from './new-webhook.tsx';
 import { WebhookList } from './webhook-list.tsx';
@@ -24,12 +24,10 @@ export function Webhooks() {
       <Loaded query={webhooks} contentName="the webhooks">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No webhooks yet" action={<Button onClick={createDialog.open}>Create a webhook</Button>}>
-                With a webhook, the router tells your program about an event, such as the completion of a batch. Your
-                program need not ask for it.
-              </Empty>
-            </section>
+            <EmptyPanel title="No webhooks yet" action={<Button onClick={createDialog.open}>Create a webhook</Button>}>
+              With a webhook, the router tells your program about an event, such as the completion of a batch. Your
+              program need not ask for it.
+            </EmptyPanel>
           ) : (
             <WebhookList webhooks={list} />
           )

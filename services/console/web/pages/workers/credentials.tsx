@@ -122,22 +122,13 @@ function CredentialList() {
               rows={list.toSorted((a, b) => b.issuedAt - a.issuedAt)}
               getId={({ name, issuedAt }) => `${name}.${issuedAt}`}
               columns={[
-                {
-                  label: 'Name',
-                  render: ({ name }) => <span className="break">{name}</span>,
-                  sortBy: ({ name }) => name,
-                },
+                { label: 'Name', sortBy: ({ name }) => name },
                 {
                   label: 'Tier',
                   render: ({ tier }) => <TierMark tier={tier} />,
                   sortBy: ({ tier }) => tierNames[tier],
                 },
-                {
-                  label: 'Made',
-                  render: ({ issuedAt }) => formatDay(issuedAt),
-                  sortBy: ({ issuedAt }) => issuedAt,
-                  wideOnly: true,
-                },
+                { label: 'Made', sortBy: ({ issuedAt }) => issuedAt, format: formatDay, wideOnly: true },
                 {
                   label: 'Expires',
                   render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatDay(expiresAt)),

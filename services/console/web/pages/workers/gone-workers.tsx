@@ -1,4 +1,4 @@
-import { Badge, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Stack, Text, Title } from '@mantine/core';
 import { memo, useEffect, useRef } from 'react';
 import type { GoneWorker, LiveWorkerFacts } from '../../../contract/live.ts';
 import { refreshAnswers, useApi } from '../../api/use-api.ts';
@@ -8,6 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { findGoneWorkers, type WorkerSearch } from './find-workers.ts';
 import { stateLabels } from './worker-state.tsx';
+import { RowName } from '../../parts/table/row-parts.tsx';
 
 /** Milliseconds between two fetches. */
 const fetchEveryMs = 60_000;
@@ -82,21 +83,13 @@ export function useRefreshGone(workers: readonly LiveWorkerFacts[] | undefined):
 
 function GoneName({ worker: { id, host, pool, isBack } }: { worker: GoneWorker }) {
   return (
-    <div>
-      <Group gap="xs">
-        <Text size="sm" fw={600} className="break">
-          {id}
-        </Text>
-        {isBack ? (
-          <Badge variant="dot" color="green" tt="none">
-            Back
-          </Badge>
-        ) : null}
-      </Group>
-      <Text size="xs" c="dimmed" className="break">
-        {host === undefined ? pool : `${host} · ${pool}`}
-      </Text>
-    </div>
+    <RowName name={id} details={host === undefined ? pool : `${host} · ${pool}`}>
+      {isBack ? (
+        <Badge variant="dot" color="green" tt="none">
+          Back
+        </Badge>
+      ) : null}
+    </RowName>
   );
 }
 

@@ -28,13 +28,8 @@ export const Queue = memo(function Queue({ lanes }: { lanes: readonly QueuedLane
           sortBy: ({ pool }) => pool,
         },
         { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
-        { label: 'Class', render: (lane) => lane.class, sortBy: (lane) => lane.class },
-        {
-          label: 'Waiting',
-          render: ({ waiting }) => formatCount(waiting),
-          sortBy: ({ waiting }) => waiting,
-          isNumber: true,
-        },
+        { label: 'Class', sortBy: (lane) => lane.class },
+        { label: 'Waiting', sortBy: ({ waiting }) => waiting, format: formatCount, isNumber: true },
       ]}
       address="queue"
     />

@@ -36,7 +36,7 @@ const columns: readonly [Column<LiveWorkerFacts>, ...Column<LiveWorkerFacts>[]] 
     sortBy: ({ joinedAt }) => joinedAt,
     wideOnly: true,
   },
-  { label: 'Version', render: ({ version }) => version, sortBy: ({ version }) => version, wideOnly: true },
+  { label: 'Version', sortBy: ({ version }) => version, wideOnly: true },
 ];
 
 interface DrainCommand {

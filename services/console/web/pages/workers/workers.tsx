@@ -4,7 +4,7 @@ import type { LiveWorkerFacts } from '../../../contract/live.ts';
 import { useLive } from '../../api/live-store.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { formatCount } from '../../parts/format.ts';
-import { Empty, Loading } from '../../parts/loaded.tsx';
+import { EmptyPanel, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Credentials } from './credentials.tsx';
 import { emptySearch, findWorkers, type WorkerSearch } from './find-workers.ts';
@@ -36,20 +36,18 @@ function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]
   const foundWorkers = useMemo(() => findWorkers(workers, search), [workers, search]);
   if (workers.length === 0) {
     return (
-      <section className="panel">
-        <Empty title="No worker is connected">
-          Start a worker on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
-          second. See <Code>docs/configuration.md</Code> or, for a worker in another network,{' '}
-          <Code>docs/operations.md</Code>.
-        </Empty>
-      </section>
+      <EmptyPanel title="No worker is connected">
+        Start a worker on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
+        second. See <Code>docs/configuration.md</Code> or, for a worker in another network,{' '}
+        <Code>docs/operations.md</Code>.
+      </EmptyPanel>
     );
   }
   if (foundWorkers.length === 0) {
     return (
-      <section className="panel">
-        <Empty title="No worker matches">None of the {formatCount(workers.length)} workers passes the filters.</Empty>
-      </section>
+      <EmptyPanel title="No worker matches">
+        None of the {formatCount(workers.length)} workers passes the filters.
+      </EmptyPanel>
     );
   }
   return (

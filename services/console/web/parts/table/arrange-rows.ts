@@ -88,7 +88,10 @@ function compareValues(a: SortValue, b: SortValue, isDescending: boolean): numbe
 }
 
 export interface Column<Row> extends ArrangedColumn<Row> {
-  render: (row: Row) => ReactNode;
+  /** Absent: the cell shows the value of `sortBy`. */
+  render?: (row: Row) => ReactNode;
+  /** Returns the text of a number that a cell shows without `render`. */
+  format?: (value: number) => string;
   /** Aligns numbers to the right. */
   isNumber?: boolean;
   /** Hides the column on a phone. */

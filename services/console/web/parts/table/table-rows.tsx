@@ -25,14 +25,14 @@ export const Cards = memo(function Cards<Row>({ label, rows, getId, columns, act
     <ul className="panel panel-flush cards" aria-label={label}>
       {rows.map((row) => (
         <li key={getId(row)}>
-          {first.render(row)}
+          {renderCell(first, row)}
           <dl>
             {rest
               .filter(({ wideOnly }) => !wideOnly)
               .map((column) => (
                 <div key={column.label} style={{ display: 'contents' }}>
                   <dt>{column.label}</dt>
-                  <dd>{column.render(row)}</dd>
+                  <dd>{renderCell(column, row)}</dd>
                 </div>
               ))}
           </dl>
@@ -95,9 +95,13 @@ const TableBody = memo(function Body<Row>({ rows, getId, columns, actions }: Row
     <Table.Tbody>
       {rows.map((row) => (
         <Table.Tr key={getId(row)}>
-          {columns.map(({ label, isNumber, render }) => (
-            <Table.Td key={label} ta={isNumber ? 'right' : 'left'} className={isNumber ? 'numeric' : ''}>
-              {render(row)}
+          {columns.map((column) => (
+            <Table.Td
+              key={column.label}
+              ta={column.isNumber ? 'right' : 'left'}
+              className={column.isNumber ? 'numeric' : ''}
+            >
+              {renderCell(column, row)}
             </Table.Td>
           ))}
           {actions ? (
@@ -110,3 +114,10 @@ const TableBody = memo(function Body<Row>({ rows, getId, columns, actions }: Row
     </Table.Tbody>
   );
 }) as <Row>(props: RowsProps<Row>) => ReactNode;
+
+function renderCell<Row>({ render, sortBy, format }: Column<Row>, row: Row): ReactNode {
+  if (render) return render(row);
+  const value = sortBy?.(row);
+  if (typeof value === 'number') return format ? format(value) : value;
+  return <span className="break">{value}</span>;
+}

@@ -6,7 +6,7 @@ import { useApi, useChange } from '../../../api/use-api.ts';
 import { DataList } from '../../../parts/data-list.tsx';
 import { Failure } from '../../../parts/failure.tsx';
 import { formatDateTime } from '../../../parts/format.ts';
-import { Empty, Loaded } from '../../../parts/loaded.tsx';
+import { EmptyPanel, Loaded } from '../../../parts/loaded.tsx';
 import { LineDiff } from './line-diff.tsx';
 
 export function RegistryHistory({ state }: { state: RegistryState }) {
@@ -28,9 +28,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
       <Loaded query={versions} contentName="the history">
         {(list) =>
           list.length === 0 ? (
-            <section className="panel">
-              <Empty title="No versions yet">Every edit that is saved appears here.</Empty>
-            </section>
+            <EmptyPanel title="No versions yet">Every edit that is saved appears here.</EmptyPanel>
           ) : (
             <DataList
               label="Versions"
@@ -43,12 +41,8 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
                   sortBy: ({ version }) => version,
                   search: ({ version }) => `version ${version}`,
                 },
-                { label: 'Time', render: ({ at }) => formatDateTime(at), sortBy: ({ at }) => at },
-                {
-                  label: 'Stored by',
-                  render: ({ by }) => <span className="break">{by.name}</span>,
-                  sortBy: ({ by }) => by.name,
-                },
+                { label: 'Time', sortBy: ({ at }) => at, format: formatDateTime },
+                { label: 'Stored by', sortBy: ({ by }) => by.name },
                 {
                   label: 'What has changed',
                   render: (facts) => <span className="break">{describeChange(facts)}</span>,
