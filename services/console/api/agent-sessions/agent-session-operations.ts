@@ -39,6 +39,19 @@ const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.(?:\w+:[\w-
 /** The form of an id in the ledger's stream. Excludes ids with the time 0, because Redis refuses to read before the first possible id. */
 const recordCursor: Pick<Order<never>, 'form'> = { form: ledgerCursorForm };
 
+/** The columns in which `rtr` shows sums over turns. */
+const sumColumns = [
+  'sums.requests',
+  'sums.failed',
+  'sums.promptTokens',
+  'sums.cachedTokens',
+  'sums.completionTokens',
+  'sums.queueMs',
+  'sums.modelMs',
+  'sums.toolMs',
+  'sums.cost',
+];
+
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;
   const common = { subject: 'usage', scopes: ['read'] } as const;
@@ -82,24 +95,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         'Lists sessions of coding agents: first those that run now, then the others. The latest turn comes first.',
       command: 'sessions list',
       form: {
-        columns: [
-          'id',
-          'lastAt',
-          'program',
-          'owner',
-          'running.since',
-          'agents',
-          'models.model',
-          'sums.requests',
-          'sums.failed',
-          'sums.promptTokens',
-          'sums.cachedTokens',
-          'sums.completionTokens',
-          'sums.queueMs',
-          'sums.modelMs',
-          'sums.toolMs',
-          'sums.cost',
-        ],
+        columns: ['id', 'lastAt', 'program', 'owner', 'running.since', 'agents', 'models.model', ...sumColumns],
         none: 'There are no sessions.',
       },
       query: ownerQuery,
@@ -144,20 +140,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       summary: 'Returns the sums over the sessions of each team, or of one person, team or key.',
       command: 'sessions sums',
       form: {
-        columns: [
-          'owner',
-          'sessions',
-          'agents',
-          'sums.requests',
-          'sums.failed',
-          'sums.promptTokens',
-          'sums.cachedTokens',
-          'sums.completionTokens',
-          'sums.queueMs',
-          'sums.modelMs',
-          'sums.toolMs',
-          'sums.cost',
-        ],
+        columns: ['owner', 'sessions', 'agents', ...sumColumns],
         none: 'There were no sessions.',
       },
       query: ownerQuery,

@@ -16,10 +16,7 @@ import { getSignedIn } from '../session/signed-in.ts';
  */
 export async function deletePerson(parts: ApiParts, actor: Actor, { id }: UserRecord): Promise<void> {
   const outcome = await announceChange(parts, `user:${id}`, () => parts.accounts.deletePerson(id));
-  if (outcome === 'last admin') {
-    const message = 'This is the last administrator. Make someone else an administrator first.';
-    throw new ApiFailure(409, 'last_admin', message);
-  }
+  if (outcome === 'last admin') throw lastAdminFailure();
   if (outcome !== 'deleted') throw notFound();
   const name = deletedName(id);
   const by = actor.id === id ? { ...actor, name } : actor;
@@ -42,4 +39,9 @@ export function deletionRoutes(parts: ApiParts): Router {
     response.status(204).end();
   });
   return routes;
+}
+
+export function lastAdminFailure(): ApiFailure {
+  const message = 'This is the last administrator. Make someone else an administrator first.';
+  return new ApiFailure(409, 'last_admin', message);
 }

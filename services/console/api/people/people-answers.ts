@@ -3,6 +3,7 @@ import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
 import type { Team, User } from '../../contract/people.ts';
 import { toStateAnswer } from '../recordings/recording-state.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
+import { hasConfirmedEmail, isRefused, type UserRecord } from '#shared/accounts/people/user.ts';
 
 /**
  * Converts a team with its members into the API's answer.
@@ -40,5 +41,28 @@ export function toCeilingAnswer({ models, tiers, maxClass }: Ceiling = {}): User
     ...(models === undefined ? {} : { models }),
     ...(tiers === undefined ? {} : { tiers }),
     ...(maxClass === undefined ? {} : { maxClass }),
+  };
+}
+
+/**
+ * Converts a person into the API's answer for administrators.
+ * @param provider the identity provider of the person's linked account, if there is one
+ */
+export function toUserAnswer(user: UserRecord, provider: string | undefined): User {
+  const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
+  return {
+    id,
+    name,
+    email,
+    emailConfirmed: hasConfirmedEmail(user),
+    role,
+    blocked: blockedAt !== undefined,
+    ...(isRefused(user) && { refusedByProvider: true }),
+    limits,
+    weight,
+    ceiling: toCeilingAnswer(ceiling),
+    createdAt,
+    ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
+    ...(provider === undefined ? {} : { provider }),
   };
 }

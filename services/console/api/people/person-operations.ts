@@ -1,15 +1,14 @@
 import { z } from 'zod';
-import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { displayNameSchema, emailSchema } from '#shared/accounts/people/user.ts';
 import { personsSessionSchema, type ListedSignInSession } from '../../contract/sessions.ts';
-import { requireAccess } from '../access.ts';
-import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { cutPage, type Order } from '../operations/page.ts';
 import { listSignInSessions } from '../session/list-sign-in-sessions.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { deletePerson } from './delete-person.ts';
+import { auditPerson, findPerson } from './find-party.ts';
 
 /** The order of sign-in sessions by the hash of their token, which does not change while a session is used. */
 const byHash: Order<ListedSignInSession> = { cursorOf: ({ id }) => id, form: /^[\w-]{43}$/ };
@@ -35,7 +34,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       form: { done: '{user} is changed.' },
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
-        const user = await find(actor, id);
+        const user = await findPerson(parts, actor, id);
         // The address is changed first, because it may be refused. A refused request then changes nothing at all.
         if (email === user.email) await confirmAddress(parts, actor, user);
         else if (email !== undefined) await changeAddress(parts, actor, user, email);
@@ -50,7 +49,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       summary: 'Deletes a person with everything that they own. Their usage stays in the ledger.',
       command: 'users delete',
       form: { done: '{user} is deleted, with all that was theirs.' },
-      handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await find(actor, id)),
+      handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await findPerson(parts, actor, id)),
     }),
     operation({
       ...common,
@@ -61,9 +60,9 @@ export function personOperations(parts: ApiParts): Operation[] {
       command: 'users reset-second-factor',
       form: { done: '{user} has no second factor any more.' },
       handle: async ({ actor, params: { id } }) => {
-        const user = await find(actor, id);
+        const user = await findPerson(parts, actor, id);
         await secondFactors.reset(user.id);
-        await auditPerson(actor, user, 'second-factor.reset');
+        await auditPerson(parts, actor, user, 'second-factor.reset');
       },
     }),
     operation({
@@ -78,11 +77,11 @@ export function personOperations(parts: ApiParts): Operation[] {
         done: '{user} is linked to no identity provider any more. All sessions and programs are ended. The next sign-in with this address links it anew.',
       },
       handle: async ({ actor, params: { id } }) => {
-        const user = await find(actor, id);
+        const user = await findPerson(parts, actor, id);
         const provider = await announceChange(parts, `user:${user.id}`, () => externals.unlink(user.id));
         if (provider === undefined)
           throw new ApiFailure(409, 'not_linked', 'This person has no account at an identity provider.');
-        await auditPerson(actor, user, 'user.unlink', { provider });
+        await auditPerson(parts, actor, user, 'user.unlink', { provider });
       },
     }),
     listOperation({
@@ -95,7 +94,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       form: { none: 'The person is signed in nowhere.' },
       item: personsSessionSchema,
       handle: async ({ actor, params }, page) => {
-        const user = await find(actor, params.id);
+        const user = await findPerson(parts, actor, params.id);
         return cutPage(await listSignInSessions(accounts.sessions, user), page, byHash);
       },
     }),
@@ -108,26 +107,10 @@ export function personOperations(parts: ApiParts): Operation[] {
       command: 'users end-session',
       form: { done: 'The session {session} of {user} is ended.' },
       handle: async ({ actor, params: { id, session } }) => {
-        const user = await find(actor, id);
+        const user = await findPerson(parts, actor, id);
         if (!(await accounts.sessions.endByHash(user.id, session))) throw notFound();
-        await auditPerson(actor, user, 'session.end');
+        await auditPerson(parts, actor, user, 'session.end');
       },
     }),
   ];
-
-  async function find(actor: Actor, id: string): Promise<UserRecord> {
-    requireAccess('user.manage', actor);
-    const user = await accounts.users.find(id);
-    if (!user) throw notFound();
-    return user;
-  }
-
-  function auditPerson(
-    actor: Actor,
-    { id, name }: UserRecord,
-    action: string,
-    details: Record<string, unknown> = {},
-  ): Promise<void> {
-    return writeAudit(parts, actor, { action, target: { kind: 'user', id, name }, details });
-  }
 }

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { teamRoles, type TeamRecord, type TeamRole } from '#shared/accounts/people/team-store.ts';
 import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import { teamSchema, type Team } from '../../contract/people.ts';
-import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
 import { toTeamAnswer } from './people-answers.ts';
+import { auditTeam, findTeam } from './find-party.ts';
 
 const membership = z.strictObject({ role: z.enum(teamRoles).describe('The role in the team') });
 const addition = z.strictObject({
@@ -31,7 +31,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       body: membership,
       answer: teamSchema,
       handle: async ({ actor, params: { id, user }, body: { role } }) => {
-        const team = await find(id, actor);
+        const team = await findTeam(parts, 'team.members', actor, id);
         return setMember(actor, team, await users.find(user), role);
       },
     }),
@@ -48,7 +48,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       body: addition,
       answer: teamSchema,
       handle: async ({ actor, params: { id }, body: { email, role } }) => {
-        const team = await find(id, actor);
+        const team = await findTeam(parts, 'team.members', actor, id);
         const user = await users.findByEmail(email);
         if (!user) throw noAccountFailure();
         requireConfirmedEmail(user);
@@ -64,12 +64,12 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       form: { references: { user: 'member' }, done: '{user} is not in team {team} any more.' },
       answer: teamSchema,
       handle: async ({ actor, params }) => {
-        const team = await find(params.id, actor);
+        const team = await findTeam(parts, 'team.members', actor, params.id);
         const id = params.user;
         const wasMember = await announceChange(parts, `user:${id}`, () => teams.removeMember(team.id, id));
         if (!wasMember) throw notFound();
         const name = (await users.readNames([id])).get(id) ?? '';
-        await auditTeam('team.member.remove', actor, team, { user: { id, name } });
+        await auditTeam(parts, actor, team, 'team.member.remove', { user: { id, name } });
         return toTeamAnswer(accounts, team, recordings.isOn);
       },
     }),
@@ -94,27 +94,12 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       return toTeamAnswer(accounts, team, recordings.isOn);
     }
     const action = before === undefined ? 'team.member.add' : 'team.member.change';
-    await auditTeam(action, actor, team, {
+    await auditTeam(parts, actor, team, action, {
       user: { id: user.id, name: user.name },
       before: before ?? null,
       after: role,
     });
     return toTeamAnswer(accounts, team, recordings.isOn);
-  }
-
-  /**
-   * Finds a team and checks that the actor may change its members.
-   * @throws ApiFailure 403 or 404
-   */
-  async function find(id: string, actor: Actor): Promise<TeamRecord> {
-    requireAccess('team.members', actor, { kind: 'team', id });
-    const team = await teams.find(id);
-    if (!team) throw notFound();
-    return team;
-  }
-
-  function auditTeam(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
-    return writeAudit(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
 }
 

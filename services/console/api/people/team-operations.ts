@@ -4,16 +4,17 @@ import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { foldTeamName, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { teamSchema, type Team } from '../../contract/people.ts';
-import { requireAccess, type Action } from '../access.ts';
+import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, type ApiParts } from '../api-parts.ts';
 import { hasAllValues, requireRevision } from '../operations/if-match.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
 import { parse } from '../parse.ts';
 import { computeSwitch } from '../recordings/recording-state.ts';
 import { toTeamAnswer } from './people-answers.ts';
+import { auditTeam, findTeam } from './find-party.ts';
 
 const settings = {
   limits: limitsSchema.optional().describe('The limits of all requests of the team'),
@@ -66,7 +67,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       command: 'teams show',
       answer: teamSchema,
       etags: { answers: true },
-      handle: async ({ actor, params: { id }, reply }) => toAnswer(await find(id, 'team.see', actor), reply),
+      handle: async ({ actor, params: { id }, reply }) => toAnswer(await findTeam(parts, 'team.see', actor, id), reply),
     }),
     operation({
       method: 'post',
@@ -125,7 +126,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       answer: teamSchema,
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
-        const before = await find(id, changesRecordingOnly(body) ? 'team.record' : 'team.change', actor);
+        const before = await findTeam(parts, changesRecordingOnly(body) ? 'team.record' : 'team.change', actor, id);
         const { name = before.name } = body;
         const makeChange = () => changeTeam(actor, before, body, ifRevision);
         // A change without a new name needs no lock.
@@ -146,10 +147,10 @@ export function teamOperations(parts: ApiParts): Operation[] {
       command: 'teams delete',
       form: { done: 'Team {team} is deleted, and its keys are revoked.' },
       handle: async ({ actor, params: { id } }) => {
-        const team = await find(id, 'team.delete', actor);
+        const team = await findTeam(parts, 'team.delete', actor, id);
         const revokedKeys = await announceChange(parts, `team:${team.id}`, () => accounts.deleteTeam(team.id));
         if (revokedKeys === undefined) throw notFound();
-        await auditTeam('team.delete', actor, team, { revokedKeys });
+        await auditTeam(parts, actor, team, 'team.delete', { revokedKeys });
       },
     }),
   ];
@@ -175,7 +176,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
   async function create(actor: Actor, name: string): Promise<TeamRecord> {
     await requireFreeName(name);
     const team = await teams.create(name);
-    await auditTeam('team.create', actor, team, {});
+    await auditTeam(parts, actor, team, 'team.create');
     return team;
   }
 
@@ -202,7 +203,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
     );
     if (outcome === 'stale') throw stale();
     if (outcome === 'unknown') throw notFound();
-    await auditTeam('team.change', actor, before, {
+    await auditTeam(parts, actor, before, 'team.change', {
       before: {
         name: before.name,
         limits: before.limits ?? {},
@@ -215,24 +216,9 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return (await teams.find(before.id)) ?? before;
   }
 
-  /**
-   * Finds a team and checks that the person may do the action on it.
-   * @throws ApiFailure 403 or 404
-   */
-  async function find(id: string, action: Action, actor: Actor): Promise<TeamRecord> {
-    requireAccess(action, actor, { kind: 'team', id });
-    const team = await teams.find(id);
-    if (!team) throw notFound();
-    return team;
-  }
-
   function toAnswer(team: TeamRecord, reply: { revision?: number }): Promise<Team> {
     reply.revision = team.revision ?? 0;
     return toTeamAnswer(accounts, team, recordings.isOn);
-  }
-
-  function auditTeam(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
-    return writeAudit(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
 }
 

@@ -2,27 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
-import {
-  displayNameSchema,
-  emailSchema,
-  hasConfirmedEmail,
-  isRefused,
-  userRoles,
-  type UserRecord,
-} from '#shared/accounts/people/user.ts';
+import { displayNameSchema, emailSchema, userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { userSchema, type User } from '../../contract/people.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { announceChange, writeAudit, type ApiParts } from '../api-parts.ts';
+import { announceChange, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { byCreation, cutPage } from '../operations/page.ts';
 import { requireLocalAccounts } from '../session/signed-in.ts';
-import { toCeilingAnswer } from './people-answers.ts';
 import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
 import { auditUserChanges } from './audit-user-changes.ts';
 import { requireRevision } from '../operations/if-match.ts';
+import { lastAdminFailure } from './delete-person.ts';
+import { auditPerson, findPerson } from './find-party.ts';
+import { toUserAnswer } from './people-answers.ts';
 
 const changeFields = {
   role: z.enum(userRoles).optional().describe('The role in the router'),
@@ -86,8 +81,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       answer: userSchema,
       etags: { answers: true },
       handle: async ({ actor, params: { id }, reply }) => {
-        requireAccess('user.manage', actor);
-        return toAnswer(await requirePerson(id), reply);
+        return toAnswer(await findPerson(parts, actor, id), reply);
       },
     }),
     operation({
@@ -173,10 +167,9 @@ export function userOperations(parts: ApiParts): Operation[] {
       command: 'users sign-out',
       form: { done: 'All sessions and programs of {user} are ended.' },
       handle: async ({ actor, params: { id } }) => {
-        requireAccess('user.manage', actor);
-        const user = await requirePerson(id);
+        const user = await findPerson(parts, actor, id);
         await announceChange(parts, `user:${user.id}`, () => users.signOut(user.id));
-        await auditPerson(actor, user, 'user.sign-out');
+        await auditPerson(parts, actor, user, 'user.sign-out');
       },
     }),
     operation({
@@ -195,7 +188,7 @@ export function userOperations(parts: ApiParts): Operation[] {
         requireAccess('user.manage', actor);
         requireLocalAccounts(parts);
         const address = resolveRouterAddress(request, parts.publicUrl);
-        const user = await requirePerson(id);
+        const user = await findPerson(parts, actor, id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
         // Whoever has such a link can sign in as the person and read the person's files. Administrators may not read these files, so links
         // are for accounts that nobody has used.
@@ -205,7 +198,7 @@ export function userOperations(parts: ApiParts): Operation[] {
             'This person has used their account before. For a lost password, make a link with `rtr admin link --email`.';
           throw new ApiFailure(409, 'has_signed_in', message);
         }
-        await auditPerson(actor, user, 'user.password-link');
+        await auditPerson(parts, actor, user, 'user.password-link');
         return { link: new URL(`/link/${token}`, address).href };
       },
     }),
@@ -222,19 +215,13 @@ export function userOperations(parts: ApiParts): Operation[] {
     return toUserAnswer(user, providers.get(user.id));
   }
 
-  async function requirePerson(id: string): Promise<UserRecord> {
-    const user = await users.find(id);
-    if (!user) throw notFound();
-    return user;
-  }
-
   async function create(actor: Actor, wanted: z.output<typeof newUser>): Promise<UserRecord> {
     const { email, name = email.slice(0, email.lastIndexOf('@')), role = 'member', weight } = wanted;
     const defaults = await settings.readNewPersonSettings(role);
     const { limits = defaults.limits, ceiling = defaults.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
     if (user === 'email taken') throw emailTaken(await users.findByEmail(email));
-    await auditPerson(actor, user, 'user.create', { email, role });
+    await auditPerson(parts, actor, user, 'user.create', { email, role });
     return user;
   }
 
@@ -247,16 +234,9 @@ export function userOperations(parts: ApiParts): Operation[] {
     const before = await announceChange(parts, `user:${id}`, () => users.change(id, wanted, Date.now(), ifRevision));
     if (before === 'stale') throw stale();
     if (before === 'unknown') throw notFound();
-    if (before === 'last admin') {
-      const message = 'This is the last administrator. Make someone else an administrator first.';
-      throw new ApiFailure(409, 'last_admin', message);
-    }
+    if (before === 'last admin') throw lastAdminFailure();
     await auditUserChanges(parts, actor, before, wanted);
-    return requirePerson(id);
-  }
-
-  function auditPerson(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {
-    return writeAudit(parts, actor, { action, target: { kind: 'user', id, name }, details });
+    return findPerson(parts, actor, id);
   }
 }
 
@@ -275,27 +255,4 @@ function parseEmail(text: string): string {
   const { success, data } = emailSchema.safeParse(text);
   if (!success) throw new ApiFailure(400, 'invalid_request', 'This is no e-mail address.', { field: 'email' });
   return data;
-}
-
-/**
- * Converts a person into the API's answer for administrators.
- * @param provider the identity provider of the person's linked account, if there is one
- */
-function toUserAnswer(user: UserRecord, provider: string | undefined): User {
-  const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
-  return {
-    id,
-    name,
-    email,
-    emailConfirmed: hasConfirmedEmail(user),
-    role,
-    blocked: blockedAt !== undefined,
-    ...(isRefused(user) && { refusedByProvider: true }),
-    limits,
-    weight,
-    ceiling: toCeilingAnswer(ceiling),
-    createdAt,
-    ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
-    ...(provider === undefined ? {} : { provider }),
-  };
 }

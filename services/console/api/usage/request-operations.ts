@@ -19,6 +19,23 @@ import { toTotalsAnswer } from './usage-answers.ts';
 /** The maximum number of models, of keys and of workers in an overview. */
 const maxEntries = 10;
 
+/** The columns in which `rtr` lists requests. */
+const columns = [
+  'at',
+  'id',
+  'owner.name',
+  'key.name',
+  'asked',
+  'model',
+  'tier',
+  'outcome',
+  'code',
+  'totalMs',
+  'promptTokens',
+  'completionTokens',
+  'cost',
+];
+
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { usage, viewerOf, namesOf } = parts;
   const common = { method: 'get', subject: 'usage', scopes: ['read'] } as const;
@@ -31,21 +48,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       command: 'usage requests',
       form: {
         items: 'requests',
-        columns: [
-          'at',
-          'id',
-          'owner.name',
-          'key.name',
-          'asked',
-          'model',
-          'tier',
-          'outcome',
-          'code',
-          'totalMs',
-          'promptTokens',
-          'completionTokens',
-          'cost',
-        ],
+        columns,
         none: 'There are no such requests.',
       },
       query: requestsQuery,
@@ -71,21 +74,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
         'Returns the requests with an id, which is in the header `x-request-id` of an answer. Newest first. There may be several, because clients may use an id again, and each turn of a request is listed.',
       command: 'usage request',
       form: {
-        columns: [
-          'at',
-          'id',
-          'owner.name',
-          'key.name',
-          'asked',
-          'model',
-          'tier',
-          'outcome',
-          'code',
-          'totalMs',
-          'promptTokens',
-          'completionTokens',
-          'cost',
-        ],
+        columns,
       },
       answer: z.array(usageRequestSchema),
       handle: async ({ actor, params: { id } }) => {
