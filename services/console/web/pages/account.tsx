@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { SignInSession } from '../../contract/sign-in.ts';
 import type { SecondFactors } from '../../contract/second-factor.ts';
@@ -16,6 +16,7 @@ import { Programs } from './account/programs.tsx';
 import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
 
 /**
  * Shows the signed-in person's account. If an administrator demands a second factor that the person lacks, shows only the parts that the
@@ -112,26 +113,19 @@ function PasswordForm({ email }: { email: string }) {
       <Stack gap="sm" maw="24rem">
         <Title order={2}>Password</Title>
         <input type="hidden" name="username" autoComplete="username" value={email} />
-        <PasswordInput
+        <PasswordField
           label="Current password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
           value={current}
           error={error?.findProblem('current')}
-          onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
+          onChange={setCurrent}
         />
-        <PasswordInput
+        <PasswordField
           label="New password"
           description="At least 10 characters"
-          autoComplete="new-password"
-          required
-          withAsterisk={false}
-          minLength={10}
-          maxLength={200}
+          isNew
           value={next}
           error={error?.findProblem('next')}
-          onChange={({ currentTarget }) => setNext(currentTarget.value)}
+          onChange={setNext}
         />
         <FormFailure title="The password was not changed" error={error} inputs={['current', 'next']} />
         {changePassword.isSuccess ? (

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link as Anchor, useLocation } from 'wouter';
 import type { Link, SignInSession } from '../../contract/sign-in.ts';
@@ -10,6 +10,7 @@ import { Failure, FormFailure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
 
 export function LinkPage({ token }: { token: string }) {
   const path = `/links/${encodeURIComponent(token)}`;
@@ -102,17 +103,13 @@ function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string;
           error={submitForm.error?.findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
-        <PasswordInput
+        <PasswordField
           label="Password"
           description="At least 10 characters; a few unrelated words are best"
-          autoComplete="new-password"
-          required
-          withAsterisk={false}
-          minLength={10}
-          maxLength={200}
+          isNew
           value={password}
           error={submitForm.error?.findProblem('password')}
-          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+          onChange={setPassword}
         />
         <FormFailure
           title={kind === 'password' ? 'The password was not set' : 'The account was not created'}

@@ -1,4 +1,4 @@
-import { Button, Divider, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { SecondStepNeeded, SignInAnswer } from '../../contract/second-factor.ts';
 import { localAccountsOff, signInFailures, type SignInWays } from '../../contract/sign-in.ts';
@@ -11,6 +11,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { useRequestedPage } from '../parts/use-requested-page.ts';
 import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
+import { PasswordField } from '../parts/password-field.tsx';
 
 export interface SignInProps {
   /** The failure of a session that exists but cannot be used now; absent if there is no session. */
@@ -87,14 +88,7 @@ function LocalSignIn() {
           value={email}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
-        <PasswordInput
-          label="Password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          value={password}
-          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-        />
+        <PasswordField label="Password" value={password} onChange={setPassword} />
         {signIn.error ? <Failure title="You are not signed in" error={signIn.error} /> : null}
         <Button type="submit" loading={signIn.isPending}>
           Sign in

@@ -1,10 +1,11 @@
-import { Button, Modal, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { Button, Modal, Stack, Text, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { deleteConversations } from '../playground/saved/open-store.ts';
 import { FormFailure } from '../../parts/failure.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 
 export function DeleteAccount() {
   const { user } = useSession();
@@ -41,14 +42,10 @@ export function DeleteAccount() {
           <Stack>
             <Text size="sm">This cannot be undone.</Text>
             {user.hasPassword ? (
-              <PasswordInput
-                label="Your password"
-                autoComplete="current-password"
-                required
-                withAsterisk={false}
+              <PasswordField
                 value={password}
                 error={deleteAccount.error?.findProblem('password')}
-                onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+                onChange={setPassword}
               />
             ) : null}
             <FormFailure title="The account was not deleted" error={deleteAccount.error} inputs={['password']} />

@@ -1,10 +1,11 @@
-import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { SignInSession } from '../../../contract/sign-in.ts';
 import { callApi } from '../../api/call-api.ts';
 import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { FormFailure } from '../../parts/failure.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 
 export function NameForm() {
   const { user } = useSession();
@@ -71,15 +72,7 @@ export function EmailForm() {
           error={changeEmail.error?.findProblem('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
         />
-        <PasswordInput
-          label="Your password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          value={password}
-          error={changeEmail.error?.findProblem('password')}
-          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-        />
+        <PasswordField value={password} error={changeEmail.error?.findProblem('password')} onChange={setPassword} />
         <FormFailure title="The address was not changed" error={changeEmail.error} inputs={['email', 'password']} />
         {changeEmail.isSuccess ? (
           <Text size="sm" role="status">

@@ -1,5 +1,5 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { Button, Group, List, Modal, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, List, Modal, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type {
   NewApp,
@@ -15,6 +15,7 @@ import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
+import { PasswordField } from '../../parts/password-field.tsx';
 
 const factorsPath = '/second-factor';
 
@@ -169,15 +170,7 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
         ) : null}
-        <PasswordInput
-          label="Your password"
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          value={password}
-          error={error?.findProblem('password')}
-          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-        />
+        <PasswordField value={password} error={error?.findProblem('password')} onChange={setPassword} />
         <FormFailure title="That did not work" error={error} inputs={['password']} />
         <Button type="submit" loading={runTask.isPending}>
           Continue

@@ -1,10 +1,10 @@
 import type { Limits } from '#shared/accounts/limits/limits.ts';
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Modal } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { User } from '../../../contract/people.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
-import { FormFailure } from '../../parts/failure.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/number-field.tsx';
@@ -46,7 +46,16 @@ function LimitsForm({
   const [newWeight, setNewWeight] = useState(weight);
   const [newCeiling, setNewCeiling] = useState(ceiling);
   return (
-    <Stack gap="sm">
+    <DialogForm
+      change={change}
+      failure="The limits were not changed"
+      inputs={['ceiling.models']}
+      action="Save"
+      onSubmit={() =>
+        change.mutate({ id, limits: newLimits, weight: newWeight, ceiling: newCeiling }, { onSuccess: onClose })
+      }
+      onCancel={onClose}
+    >
       <LimitsFields value={newLimits} onChange={setNewLimits} />
       <WeightField othersName="people and teams" value={newWeight} onChange={setNewWeight} />
       <CeilingFields
@@ -54,20 +63,6 @@ function LimitsForm({
         modelsProblem={change.error?.findProblem('ceiling.models')}
         onChange={setNewCeiling}
       />
-      <FormFailure title="The limits were not changed" error={change.error} inputs={['ceiling.models']} />
-      <Group justify="flex-end">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          loading={change.isPending}
-          onClick={() =>
-            change.mutate({ id, limits: newLimits, weight: newWeight, ceiling: newCeiling }, { onSuccess: onClose })
-          }
-        >
-          Save
-        </Button>
-      </Group>
-    </Stack>
+    </DialogForm>
   );
 }

@@ -1,10 +1,10 @@
-import { Button, Group, Select, Stack, Text } from '@mantine/core';
+import { Select, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Key } from '../../../contract/keys.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { findKeyRights } from './key-rights.ts';
 import { KeyShownOnce } from './new-key.tsx';
@@ -44,7 +44,13 @@ export function RotateKey({ rotatedKey, onClose }: { rotatedKey: Key | undefined
       {rotate.data ? (
         <KeyShownOnce raw={rotate.data.raw} onDone={close} />
       ) : (
-        <Stack gap="sm">
+        <DialogForm
+          change={rotate}
+          failure="The key was not rotated"
+          action="Create new key"
+          onSubmit={() => rotatedKey && rotate.mutate({ id: rotatedKey.id, overlapMs: Number(overlap) })}
+          onCancel={close}
+        >
           <Text size="sm">
             The new key has the same name, permissions and limits. Batches of the old key go on with the new key.
           </Text>
@@ -56,19 +62,7 @@ export function RotateKey({ rotatedKey, onClose }: { rotatedKey: Key | undefined
             allowDeselect={false}
             onChange={(value) => setChosenOverlap(value ?? '0')}
           />
-          {rotate.error ? <Failure title="The key was not rotated" error={rotate.error} /> : null}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button
-              loading={rotate.isPending}
-              onClick={() => rotatedKey && rotate.mutate({ id: rotatedKey.id, overlapMs: Number(overlap) })}
-            >
-              Create new key
-            </Button>
-          </Group>
-        </Stack>
+        </DialogForm>
       )}
     </SecretModal>
   );

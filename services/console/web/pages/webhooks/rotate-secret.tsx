@@ -1,8 +1,8 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { SecretShownOnce } from './new-webhook.tsx';
 
@@ -36,21 +36,18 @@ export function RotateSecret({
       {rotate.data ? (
         <SecretShownOnce secret={rotate.data.secret} onDone={close} />
       ) : (
-        <Stack gap="sm">
+        <DialogForm
+          change={rotate}
+          failure="The secret was not rotated"
+          action="Make a new secret"
+          onSubmit={() => rotatedWebhook && rotate.mutate(rotatedWebhook.id)}
+          onCancel={close}
+        >
           <Text size="sm">
             For a day, messages are signed with both the new secret and the old secret, so that the receiver has time to
             change its secret.
           </Text>
-          {rotate.error ? <Failure title="The secret was not rotated" error={rotate.error} /> : null}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button loading={rotate.isPending} onClick={() => rotatedWebhook && rotate.mutate(rotatedWebhook.id)}>
-              Make a new secret
-            </Button>
-          </Group>
-        </Stack>
+        </DialogForm>
       )}
     </SecretModal>
   );
