@@ -1,12 +1,11 @@
 import type { Msg } from '@nats-io/transport-node';
 import { LRUCache } from 'lru-cache';
-import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
+import { noRespondersCode } from '../connection/connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
 import { parseGrantToken } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
-import type { WorkerAddress } from '../contract/worker-address.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { DispatcherContacts } from './dispatcher-contacts.ts';
+import type { WorkerState } from './worker-state.ts';
 
 /** Milliseconds after which a claim is given up if its dispatcher sends no answer, or no further part of the body. */
 const answerTimeoutMs = 5_000;
@@ -35,27 +34,27 @@ interface PendingClaim {
   receivedBytes: number;
 }
 
-export interface ClaimerOptions {
-  broker: Broker;
-  worker: WorkerAddress;
-  /** The subject prefix of the worker's own inbox for answers to claims. */
-  inbox: string;
-  contacts: DispatcherContacts;
-  /** The memory budget in which this class reserves memory for each granted body. The receiver of the body releases that memory. */
-  bodies: MemoryBudget;
-  /** Called with the grant and the first part of its body if a claim is granted after it was given up without an answer. */
-  onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
-}
-
 /** Claims jobs for one worker. All answers come to one inbox; the other parts of a body follow its grant in order. */
 export class Claimer {
-  readonly #options: ClaimerOptions;
+  readonly #state: WorkerState;
+  readonly #contacts: DispatcherContacts;
+  readonly #onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
   readonly #pending = new Map<string, PendingClaim>();
   readonly #givenUp = new LRUCache<string, string>({ max: maxGivenUp });
   #claimCount = 0;
 
-  constructor(options: ClaimerOptions) {
-    this.#options = options;
+  /**
+   * Memory for each granted body is reserved in `state.bodies`; the receiver of the body releases it.
+   * @param onLateGrant called with the grant and the first part of its body if a claim is granted after it was given up without an answer
+   */
+  constructor(
+    state: WorkerState,
+    contacts: DispatcherContacts,
+    onLateGrant: (grant: Grant, firstPart: Uint8Array) => void,
+  ) {
+    this.#state = state;
+    this.#contacts = contacts;
+    this.#onLateGrant = onLateGrant;
   }
 
   /**
@@ -85,9 +84,9 @@ export class Claimer {
       receivedBytes: 0,
     });
     const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
-    const { broker, worker, inbox, contacts } = this.#options;
-    broker.publish(broker.subjects.claim(ingress, worker), claim, `${inbox}.${id}`);
-    contacts.getOrCreate(ingress).recordSent(true);
+    const { broker, address, inbox } = this.#state;
+    broker.publish(broker.subjects.claim(ingress, address), claim, `${inbox}.claim.${id}`);
+    this.#contacts.getOrCreate(ingress).recordSent(true);
   }
 
   /** Gives up all claims at a dispatcher. */
@@ -116,8 +115,7 @@ export class Claimer {
   onMessage(id: string, { data: payload, headers }: Msg): void {
     const pending = this.#pending.get(id);
     if (!pending) return this.#onLateAnswer(id, payload);
-    const { contacts } = this.#options;
-    const contact = contacts.getOrCreate(pending.ingress);
+    const contact = this.#contacts.getOrCreate(pending.ingress);
     if (headers?.code === noRespondersCode) contact.recordAbsent();
     else contact.recordReceived();
     if (pending.grant) return this.#addPart(id, pending, payload);
@@ -129,7 +127,7 @@ export class Claimer {
     if (!decoded) return this.#giveUp(id);
     const { answer, firstPart } = decoded;
     if (answer.answer !== 'grant') return this.#finish(id, { kind: answer.answer });
-    if (!this.#options.bodies.take(answer.bodyBytes)) return this.#finish(id, { kind: 'full', grant: answer });
+    if (!this.#state.bodies.take(answer.bodyBytes)) return this.#finish(id, { kind: 'full', grant: answer });
     pending.grant = answer;
     this.#addPart(id, pending, firstPart);
   }
@@ -142,9 +140,9 @@ export class Claimer {
     const ingress = this.#givenUp.get(id);
     if (ingress === undefined) return;
     this.#givenUp.delete(id);
-    this.#options.contacts.getOrCreate(ingress).recordReceived();
+    this.#contacts.getOrCreate(ingress).recordReceived();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
-    if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
+    if (answer?.answer === 'grant' && firstPart) this.#onLateGrant(answer, firstPart);
   }
 
   /** Returns the id of the claim that is receiving the body of this grant. */
@@ -174,7 +172,7 @@ export class Claimer {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#pending.delete(id);
-    if (pending.grant && outcome.kind !== 'grant') this.#options.bodies.release(pending.grant.bodyBytes);
+    if (pending.grant && outcome.kind !== 'grant') this.#state.bodies.release(pending.grant.bodyBytes);
     pending.onOutcome(outcome);
   }
 }

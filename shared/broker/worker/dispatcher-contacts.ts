@@ -21,15 +21,6 @@ const dropAfterMs = 60_000;
  */
 const maxContacts = 1_000;
 
-export interface DispatcherContactsOptions {
-  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'measureRoundTripMs'>;
-  log: Logger;
-  /** The subject prefix of the worker's own inbox for answers to keep-alives. */
-  inbox: string;
-  /** Called when a dispatcher has fallen silent. Everything that waits for this dispatcher must then be given up. */
-  onSilent: (ingress: string) => void;
-}
-
 /**
  * Detects within a second that a dispatcher hangs, or that its host has vanished. The broker does not show this, because it keeps the
  * dispatcher's subscriptions for longer. An answered echo request also proves that all frames sent before it have reached the dispatcher.
@@ -39,14 +30,29 @@ export interface DispatcherContactsOptions {
  * answers, the dispatcher is silent. It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
-  readonly #options: DispatcherContactsOptions;
+  readonly #broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'measureRoundTripMs'>;
+  readonly #log: Logger;
+  readonly #inbox: string;
+  readonly #onSilent: (ingress: string) => void;
   readonly #contacts = new LRUCache<string, DispatcherContact>({ max: maxContacts });
   readonly #timer: NodeJS.Timeout;
   #echoCount = 0;
   #isMarking = false;
 
-  constructor(options: DispatcherContactsOptions) {
-    this.#options = options;
+  /**
+   * @param inbox the subject prefix of the worker's own inbox for answers to keep-alives
+   * @param onSilent called when a dispatcher has fallen silent. Everything that waits for this dispatcher must then be given up
+   */
+  constructor(
+    broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'measureRoundTripMs'>,
+    log: Logger,
+    inbox: string,
+    onSilent: (ingress: string) => void,
+  ) {
+    this.#broker = broker;
+    this.#log = log;
+    this.#inbox = inbox;
+    this.#onSilent = onSilent;
     this.#timer = setInterval(() => this.#tick(performance.now()), tickMs);
   }
 
@@ -100,7 +106,7 @@ export class DispatcherContacts {
   }
 
   #tick(now: number): void {
-    if (!this.#options.broker.connected) return;
+    if (!this.#broker.connected) return;
     for (const contact of this.#contacts.values()) {
       if (contact.lastUsedAt < now - dropAfterMs) this.#contacts.delete(contact.ingress);
       else if (contact.isEchoDue(now, echoIntervalMs)) this.#sendEcho(contact, now);
@@ -109,11 +115,10 @@ export class DispatcherContacts {
   }
 
   #sendEcho(contact: DispatcherContact, now: number): void {
-    const { broker, inbox } = this.#options;
     this.#echoCount += 1;
     contact.recordEcho(this.#echoCount, now);
     const token = `echo-${this.#echoCount}-${contact.ingress}`;
-    broker.publish(`${broker.subjects.reply(contact.ingress, token)}.k.0`, '', `${inbox}.${token}`);
+    this.#broker.publish(`${this.#broker.subjects.reply(contact.ingress, token)}.k.0`, '', `${this.#inbox}.${token}`);
   }
 
   #findOverdue(now: number): DispatcherContact[] {
@@ -123,14 +128,14 @@ export class DispatcherContacts {
   /** Marks overdue dispatchers as silent once the broker has answered, which shows that neither the broker nor this process hangs. */
   async #markSilentContacts(): Promise<void> {
     this.#isMarking = true;
-    const answerMs = await this.#options.broker.measureRoundTripMs();
+    const answerMs = await this.#broker.measureRoundTripMs();
     this.#isMarking = false;
     if (answerMs === undefined) return;
     // The broker delivers in order, so everything that it sent before this answer, echoes included, has arrived by now.
     for (const contact of this.#findOverdue(performance.now())) {
       contact.markSilent();
-      this.#options.log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');
-      this.#options.onSilent(contact.ingress);
+      this.#log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');
+      this.#onSilent(contact.ingress);
     }
   }
 }

@@ -1,23 +1,20 @@
 import type { Msg } from '@nats-io/transport-node';
 import { setImmediate } from 'node:timers/promises';
 import { type ErrorCode, RouterError, toRouterError } from '#shared/core/errors.ts';
-import type { Logger } from '#shared/core/log.ts';
 import { ShortLivedMap } from '../short-lived-map.ts';
-import type { Tier } from '#shared/core/tier.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
-import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { copyRequestFields, type Grant } from '../contract/claim.ts';
 import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
-import type { GrantedJob, JobHandler } from '../contract/job-contract.ts';
+import type { GrantedJob } from '../contract/job-contract.ts';
 import { parseGrantToken, parseDispatcherName } from '../contract/subjects.ts';
-import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { FinishedReplies } from './finished-replies.ts';
-import type { FrameMemory } from './frame-memory.ts';
 import { recoveryMs, type DispatcherContact } from './dispatcher-contact.ts';
 import type { DispatcherContacts } from './dispatcher-contacts.ts';
 import { ReplyWriter } from './reply-writer.ts';
-import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
+import type { MeteredJob } from './worker-meter.ts';
+import type { WorkerState } from './worker-state.ts';
 
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
@@ -34,6 +31,9 @@ const quietAfterReconnectMs = 400;
  */
 const keepAliveIntervalMs = 5_000;
 
+/** Milliseconds for which jobs continue while the broker or their dispatcher is out of reach. Their frames are kept during that time. */
+const defaultOutOfReachMs = 60_000;
+
 interface RunningJob {
   controller: AbortController;
   writer: ReplyWriter;
@@ -42,43 +42,22 @@ interface RunningJob {
   isNew: boolean;
 }
 
-export interface JobRunnerOptions {
-  broker: Broker;
-  log: Logger;
-  handler: JobHandler;
-  coalesceMs: number;
-  meter: WorkerMeter;
-  tracing: Tracing | undefined;
-  tier: Tier;
-  /** When this worker started, in milliseconds since 1970. */
-  startedAt: number;
-  /** The subject prefix of the worker's own inbox for answers to keep-alives. */
-  inbox: string;
-  memory: FrameMemory;
-  /** The memory budget from which the bodies of jobs are reserved. */
-  bodies: MemoryBudget;
-  contacts: DispatcherContacts;
-  /** Milliseconds for which jobs continue while the broker or their dispatcher is out of reach. Their frames are kept during that time. */
-  outOfReachMs: number;
-  /** Called when a job has ended and its slot is free. */
-  onFreed: () => void;
-}
-
 /** Runs the jobs that were granted or offered to a worker: passes each job to the handler, and sends the answer to the job's dispatcher. */
 export class JobRunner {
-  readonly #options: JobRunnerOptions;
+  readonly #state: WorkerState;
   readonly #broker: Broker;
+  readonly #contacts: DispatcherContacts;
+  readonly #onFreed: () => void;
   /** The running jobs by grant. */
   readonly #running = new ShortLivedMap<RunningJob>();
   readonly #finished = new FinishedReplies();
 
-  constructor(options: JobRunnerOptions) {
-    this.#options = options;
-    this.#broker = options.broker;
-  }
-
-  get size(): number {
-    return this.#running.size;
+  /** @param onFreed called when a job has ended and its slot is free */
+  constructor(state: WorkerState, contacts: DispatcherContacts, onFreed: () => void) {
+    this.#state = state;
+    this.#broker = state.broker;
+    this.#contacts = contacts;
+    this.#onFreed = onFreed;
   }
 
   /**
@@ -91,17 +70,13 @@ export class JobRunner {
     const { requestId, operation, format, stream, model, reply } = grant;
     const id = parseGrantToken(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, meter, inbox, log, memory, bodies, contacts, onFreed } = this.#options;
-    const contact = contacts.getOrCreate(parseDispatcherName(reply));
-    const writer = new ReplyWriter(this.#broker, {
-      subject: reply,
-      aliveInbox: `${inbox}.${id}`,
-      stream,
-      coalesceMs,
-      memory,
-      contact,
-    });
+    const state = this.#state;
+    const { inbox, log, options } = state;
+    const { handler, meter } = options;
+    const contact = this.#contacts.getOrCreate(parseDispatcherName(reply));
+    const writer = new ReplyWriter(state, reply, `${inbox}.alive.${id}`, stream, contact);
     this.#running.set(id, { controller, writer, contact, isNew: true });
+    state.takeSlot();
     if (isOffered) writer.sendKeepAlive();
     // By the next turn of the event loop, the operating system has the messages that this turn has published.
     const confirmation = isOffered ? setImmediate() : undefined;
@@ -141,15 +116,16 @@ export class JobRunner {
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
-        bodies.release(heldBytes);
-        onFreed();
+        state.freeSlot();
+        state.bodies.release(heldBytes);
+        this.#onFreed();
       }
     };
     serve().catch((error: unknown) => log.error({ err: error, requestId }, 'ending a job failed'));
   }
 
   #beginTrace({ job, trace, operation, requestId }: Grant): TraceSpan | undefined {
-    const { tracing, tier } = this.#options;
+    const { tracing, tier } = this.#state.options;
     return tracing?.begin(`process jobs.${tier}`, 'consumer', trace, {
       attributes: {
         [names.messagingSystem]: 'nats',
@@ -189,7 +165,7 @@ export class JobRunner {
     if (writer?.retransmit(from)) return;
     running?.controller.abort(cancelReason);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
-    this.#broker.publish(`${reply}.x.${from}`, encodeError(error, { startedAt: this.#options.startedAt }));
+    this.#broker.publish(`${reply}.x.${from}`, encodeError(error, { startedAt: this.#state.startedAt }));
   }
 
   /**
@@ -206,7 +182,7 @@ export class JobRunner {
   /** Sends the keep-alives that are due, and ends jobs if the broker or their dispatcher stays out of reach. Call it twice a second. */
   sweep(now: number): void {
     const { disconnectedSince, connectedSince } = this.#broker;
-    const { outOfReachMs } = this.#options;
+    const { outOfReachMs = defaultOutOfReachMs } = this.#state.options;
     if (disconnectedSince !== undefined) {
       if (now - disconnectedSince > outOfReachMs)
         for (const { controller } of this.#running.values()) controller.abort(cancelReason);

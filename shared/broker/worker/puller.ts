@@ -1,12 +1,11 @@
 import type { Msg } from '@nats-io/transport-node';
-import type { Logger } from '#shared/core/log.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { noRespondersCode, type Broker } from '../connection/connect-broker.ts';
 import { encodeAck, type AckKind } from '../contract/ack.ts';
 import { ticketsPerLane, encodePull } from '../contract/pull.ts';
 import { isPriorityClass } from '../contract/subjects.ts';
-import type { WorkerAddress } from '../contract/worker-address.ts';
 import { computeScanOrder, pullExpiryMs, pullHeartbeatMs, LanePull } from './lane-pull.ts';
+import type { WorkerState } from './worker-state.ts';
 
 /** The status code of the server's heartbeat for a waiting pull. */
 const heartbeatStatus = 100;
@@ -17,17 +16,10 @@ const laneRequestIntervalMs = 250;
 /** Milliseconds between two checks for overdue pulls. */
 const sweepMs = 500;
 
-export interface PullerOptions {
+/** The worker for which a puller pulls. */
+type PullingWorker = Pick<WorkerState, 'log' | 'address' | 'inbox' | 'pool' | 'countFreeSlots'> & {
   broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'measureRoundTripMs'>;
-  log: Logger;
-  worker: WorkerAddress;
-  /** The subject prefix of the worker's own inbox for answers to pulls. */
-  inbox: string;
-  /** Returns the number of slots that are free right now; 0 while the worker takes no jobs. */
-  countFreeSlots: () => number;
-  /** Called with the dispatcher to which a pull was just sent. */
-  onPull?: (ingress: string) => void;
-}
+};
 
 /**
  * Pulls tickets for one worker. The puller replaces the consumer of NATS' library, because the puller recovers from a restart of the broker
@@ -37,15 +29,10 @@ export interface PullerOptions {
  * classes, so that a backlog drains in that order. When all lanes are empty, it waits in all lanes at once, for one ticket in each.
  */
 export class Puller {
-  readonly #broker: PullerOptions['broker'];
-  readonly #log: Logger;
-  readonly #worker: WorkerAddress;
-  readonly #inbox: string;
-  readonly #countFreeSlots: () => number;
-  readonly #onPull: ((ingress: string) => void) | undefined;
+  readonly #worker: PullingWorker;
+  readonly #onPull: (ingress: string) => void;
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
-  #pool: string;
   #ingress = '';
   /**
    * The timer of the last request for the lanes; undefined when the next request may be sent. It runs even after a dispatcher has answered.
@@ -57,26 +44,21 @@ export class Puller {
   #isRepairing = false;
   #isClosed = false;
 
-  /** @param pool the pool that the worker has announced */
-  constructor({ broker, log, worker, inbox, countFreeSlots, onPull }: PullerOptions, pool: string) {
-    this.#broker = broker;
-    this.#log = log;
+  /** @param onPull called with the dispatcher to which a pull was just sent */
+  constructor(worker: PullingWorker, onPull: (ingress: string) => void) {
     this.#worker = worker;
-    this.#inbox = inbox;
-    this.#countFreeSlots = countFreeSlots;
     this.#onPull = onPull;
-    this.#pool = pool;
     this.#timer = setInterval(() => this.#sweep(), sweepMs);
-    this.setPool(pool);
+    this.reset();
   }
 
   /**
-   * Pulls from the lanes of this pool from now on. The worker must have announced the pool before. Tickets of the old pool that still
-   * arrive go back to the queue.
+   * Drops all pulls and starts over, because the connection was lost, or the worker has announced another pool. Tickets of the old pool that
+   * still arrive go back to the queue.
    */
-  setPool(pool: string): void {
-    const { tier } = this.#worker;
-    this.#pool = pool;
+  reset(): void {
+    const { pool } = this.#worker;
+    const { tier } = this.#worker.address;
     this.#lanes = new Map(priorityClasses.map((name) => [name, new LanePull({ tier, pool, class: name })]));
     this.#scanOrder = [];
     clearTimeout(this.#laneRequest);
@@ -89,11 +71,6 @@ export class Puller {
     clearTimeout(this.#laneRequest);
   }
 
-  /** Drops all pulls and starts over, because the connection was lost. */
-  reset(): void {
-    this.setPool(this.#pool);
-  }
-
   /** Whether the worker waits in all lanes: each lane was empty when the wait began, or cannot be read. */
   get isWaiting(): boolean {
     const now = performance.now();
@@ -102,7 +79,7 @@ export class Puller {
 
   /** Pulls more tickets if a slot is free. Call it whenever a slot may have become free. */
   pullIfFree(): void {
-    if (this.#isClosed || this.#scanOrder.length > 0 || this.#countFreeSlots() <= 0) return;
+    if (this.#isClosed || this.#scanOrder.length > 0 || this.#worker.countFreeSlots() <= 0) return;
     const hasEmptyLane = [...this.#lanes.values()].some(({ state }) => state === 'empty');
     if (hasEmptyLane) this.#scan();
     else this.#wait();
@@ -110,12 +87,12 @@ export class Puller {
 
   /** Acks a ticket that the worker does not claim, through the dispatcher that passes pulls on. */
   ack(ackSubject: string, as: AckKind): void {
-    const { subjects } = this.#broker;
-    const subject = subjects.ack(this.#ingress, this.#worker);
+    const { broker, address } = this.#worker;
+    const subject = broker.subjects.ack(this.#ingress, address);
     const ack = encodeAck({ ticket: ackSubject, as });
     // A ticket that is given back is sent at once, because another worker waits for it.
-    if (as === 'back') this.#broker.publish(subject, ack);
-    else this.#broker.publishUnhurried(subject, ack);
+    if (as === 'back') broker.publish(subject, ack);
+    else broker.publishUnhurried(subject, ack);
   }
 
   /**
@@ -125,7 +102,8 @@ export class Puller {
    */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
-    const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
+    const pull =
+      pool === this.#worker.pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (!pull) return false;
     if (pull.recordTicket()) this.#onExhausted(pull);
     return true;
@@ -135,7 +113,7 @@ export class Puller {
   onLanes(pool: string, { data }: Pick<Msg, 'data'>): void {
     const ingress = Buffer.from(data).toString();
     // An empty answer comes from the server and means that there is no dispatcher.
-    if (pool !== this.#pool || ingress === '') return;
+    if (pool !== this.#worker.pool || ingress === '') return;
     this.#ingress = ingress;
     for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.markEmpty();
     this.pullIfFree();
@@ -178,7 +156,7 @@ export class Puller {
     } else if (headers.code === noRespondersCode || headers.code === 409) {
       this.#repair(pull);
     } else {
-      this.#log.warn({ code: headers.code, description: headers.description }, 'the broker refused a pull');
+      this.#worker.log.warn({ code: headers.code, description: headers.description }, 'the broker refused a pull');
       this.#repair(pull);
     }
   }
@@ -193,7 +171,7 @@ export class Puller {
 
   #scanNext(): void {
     const [name] = this.#scanOrder;
-    const freeSlots = this.#countFreeSlots();
+    const freeSlots = this.#worker.countFreeSlots();
     const pull = name && this.#lanes.get(name);
     if (pull && freeSlots > 0) return this.#pull(pull, 'scanning', freeSlots);
     this.#scanOrder = [];
@@ -223,9 +201,10 @@ export class Puller {
     const { pool, class: name } = pull.lane;
     const waitOptions = state === 'waiting' ? { expiresMs: pullExpiryMs, heartbeatMs: pullHeartbeatMs } : {};
     const request = encodePull({ pool, class: name, batch, ...waitOptions });
-    const answerTo = `${this.#inbox}.${name}.${pull.number}`;
-    this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), request, answerTo);
-    this.#onPull?.(this.#ingress);
+    const { broker, address, inbox } = this.#worker;
+    const answerTo = `${inbox}.pull.${name}.${pull.number}`;
+    broker.publish(broker.subjects.pull(this.#ingress, address), request, answerTo);
+    this.#onPull(this.#ingress);
   }
 
   // ---- repair
@@ -243,12 +222,13 @@ export class Puller {
       this.#laneRequest = undefined;
       if ([...this.#lanes.values()].some(({ state }) => state === 'broken')) this.#requestLanes();
     }, laneRequestIntervalMs);
-    const answerTo = `${this.#inbox}.lanes.${this.#pool}`;
-    this.#broker.publish(this.#broker.subjects.lanes(this.#worker), this.#pool, answerTo);
+    const { broker, address, inbox, pool } = this.#worker;
+    broker.publish(broker.subjects.lanes(address), pool, `${inbox}.pull.lanes.${pool}`);
   }
 
   #sweep(): void {
-    if (this.#broker.connected && !this.#isRepairing && this.#findOverdue().length > 0) void this.#repairOverdue();
+    if (this.#worker.broker.connected && !this.#isRepairing && this.#findOverdue().length > 0)
+      void this.#repairOverdue();
     this.pullIfFree();
   }
 
@@ -260,7 +240,7 @@ export class Puller {
   /** Repairs overdue pulls once the server has answered, which shows that neither the server nor this process hangs. */
   async #repairOverdue(): Promise<void> {
     this.#isRepairing = true;
-    const answerMs = await this.#broker.measureRoundTripMs();
+    const answerMs = await this.#worker.broker.measureRoundTripMs();
     this.#isRepairing = false;
     if (this.#isClosed || answerMs === undefined) return;
     // The broker keeps the order, so everything that the server sent before its answer has arrived by now.

@@ -6,6 +6,8 @@ import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
 import { formatUnnumberedSubject, type FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory } from './frame-memory.ts';
+import type { WorkerOptions } from './worker-options.ts';
+import type { WorkerState } from './worker-state.ts';
 import type { DispatcherContact } from './dispatcher-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
 
@@ -17,18 +19,8 @@ const maxHeldBytes = 64 * 1024;
 
 const emptyBytes = new Uint8Array(0);
 
-export interface ReplyWriterOptions {
-  /** The reply subject of the grant, before kind and number. */
-  subject: string;
-  /** The subject at which the dispatcher answers keep-alives when no client waits for this answer any more. */
-  aliveInbox: string;
-  /** Whether the client gets the pieces as they arrive. */
-  stream: boolean;
-  /** Milliseconds of a stream's coalescing window; 0 sends each piece by itself. */
-  coalesceMs: number;
-  memory: FrameMemory;
-  contact: DispatcherContact;
-}
+/** The worker that sends an answer. */
+type ReplyingWorker = Pick<WorkerState, 'broker' | 'memory'> & { options: Pick<WorkerOptions, 'coalesceMs'> };
 
 /**
  * Sends the pieces of one answer as numbered frames.
@@ -61,14 +53,24 @@ export class ReplyWriter implements Reply {
   #lastKeepAliveAt = performance.now();
   #isClosed = false;
 
-  constructor(broker: Broker, options: ReplyWriterOptions) {
-    const { subject, aliveInbox, stream, coalesceMs, memory, contact } = options;
+  /**
+   * @param subject the reply subject of the grant, before kind and number
+   * @param aliveInbox the subject at which the dispatcher answers keep-alives when no client waits for this answer any more
+   * @param stream whether the client gets the pieces as they arrive
+   */
+  constructor(
+    { broker, memory, options }: ReplyingWorker,
+    subject: string,
+    aliveInbox: string,
+    stream: boolean,
+    contact: DispatcherContact,
+  ) {
     this.#broker = broker;
     this.#subject = subject;
     this.#dataSubject = formatUnnumberedSubject(subject, 'd');
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
-    this.#coalesceMs = coalesceMs;
+    this.#coalesceMs = options.coalesceMs;
     this.#tail = new ReplyTail(memory);
     this.#memory = memory;
     this.#contact = contact;

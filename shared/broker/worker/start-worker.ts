@@ -1,25 +1,19 @@
 import type { Msg } from '@nats-io/transport-node';
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import { type Announcement } from '../contract/announcement.ts';
-import { derivePoolToken } from '../contract/pool-token.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { ownContract, includesVersion, type ContractRange } from '../contract/contract-range.ts';
+import { includesVersion } from '../contract/contract-range.ts';
 import { announceAgainPayload } from '../contract/heartbeats.ts';
 import { countTicketSlots } from '../contract/pull.ts';
 import { parseGrantToken } from '../contract/subjects.ts';
-import type { WorkerAddress } from '../contract/worker-address.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { computeTextMemory } from '#shared/core/text-memory.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { FrameMemory } from './frame-memory.ts';
 import { DispatcherContacts } from './dispatcher-contacts.ts';
 import { JobRunner } from './job-runner.ts';
 import { createMemoryError, TicketClaimer } from './ticket-claimer.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
+import { WorkerState } from './worker-state.ts';
 
 /**
  * The part of the memory for bodies that the text of one body takes at most, unless the body itself has more bytes. So small bodies have
@@ -35,60 +29,28 @@ const settleMs = 1_000;
  * It runs each job with the handler.
  */
 export class Worker {
-  readonly #options: WorkerOptions;
+  readonly #state: WorkerState;
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
-  readonly #bodies: MemoryBudget;
   readonly #tickets: TicketClaimer;
   readonly #contacts: DispatcherContacts;
   readonly #heartbeat: Heartbeat;
   readonly #cleanups: (() => void)[];
-  readonly #startedAt = Date.now();
-  readonly #contract: ContractRange;
-  /** The subject to which offers are sent, without the pool at its end. */
-  readonly #offerSubject: string;
-  #facts: WorkerFacts;
-  #pool: string;
-  #claimCount = 0;
-  #isStopping = false;
-  #isDrained = false;
   /** Whether the worker begins no further job, not even a granted one. */
   #hasEnded = false;
   #onIdle: (() => void) | undefined;
 
   constructor(options: WorkerOptions) {
-    const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
-    const { memory = new FrameMemory(), bodies = new MemoryBudget(Infinity), outOfReachMs = 60_000 } = options;
-    const credentialName = broker.requireCredentialName(tier);
-    const address: WorkerAddress = { tier, credentialName, worker: id, process: broker.userKey ?? randomUUID() };
-    this.#options = options;
+    const { broker, log } = options;
+    const state = new WorkerState(options);
+    const { address, inbox } = state;
+    this.#state = state;
     this.#broker = broker;
-    this.#bodies = bodies;
-    this.#facts = options;
-    this.#contract = contract;
-    this.#pool = this.#derivePool();
-    const inbox = broker.subjects.inbox(address);
-    this.#offerSubject = `${inbox}.offer`;
     const onFreed = (): void => this.#onSlotFreed();
     const onSilent = (ingress: string): void => this.#tickets.onSilent(ingress);
-    const contacts = new DispatcherContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
+    const contacts = new DispatcherContacts(broker, log, `${inbox}.alive`, onSilent);
     this.#contacts = contacts;
-    this.#jobs = new JobRunner({
-      broker,
-      log,
-      handler,
-      coalesceMs,
-      meter,
-      tracing,
-      tier,
-      startedAt: this.#startedAt,
-      inbox: `${inbox}.alive`,
-      memory,
-      bodies,
-      contacts,
-      outOfReachMs,
-      onFreed,
-    });
+    this.#jobs = new JobRunner(state, contacts, onFreed);
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length)),
@@ -99,25 +61,11 @@ export class Worker {
     this.#heartbeat = new Heartbeat(
       broker,
       address,
-      () => this.#createAnnouncement(),
-      () => this.status.busy,
+      () => state.createAnnouncement(),
+      () => state.status.busy,
     );
     const onGrant = (grant: Grant, body: Buffer): void => this.#onGrant(grant, body);
-    const onClaimCount = (count: number): void => void (this.#claimCount = count);
-    const claimerOptions = {
-      broker,
-      log,
-      worker: address,
-      inbox,
-      contacts,
-      contract,
-      bodies,
-      meter,
-      onGrant,
-      onClaimCount,
-      onClaimEnd: onFreed,
-    };
-    this.#tickets = new TicketClaimer({ ...claimerOptions, countFreeSlots: () => this.#countFreeSlots() }, this.#pool);
+    this.#tickets = new TicketClaimer(state, contacts, onGrant, onFreed);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#cleanups = [
       ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
@@ -130,33 +78,25 @@ export class Worker {
     ];
   }
 
-  /** The number of slots in use: by running jobs, and by claims under way. */
+  /** The number of slots in use, see `WorkerState`. */
   get busy(): number {
-    return this.#jobs.size + this.#claimCount;
+    return this.#state.busy;
   }
 
-  /** The part of the announcement that changes with the worker's load. */
-  get status(): Pick<Announcement, 'slots' | 'busy' | 'accepting' | 'reason'> & { draining: boolean } {
-    const { slots, accepting, reason } = this.#facts;
-    return {
-      slots,
-      busy: Math.min(this.busy, slots),
-      accepting,
-      draining: this.#isStopping || this.#isDrained,
-      reason,
-    };
+  /** See `WorkerState`. */
+  get status(): WorkerState['status'] {
+    return this.#state.status;
   }
 
   /** Changes the announcement, and sends it at once. `reason` and `resumesAt` are removed unless `change` contains them. */
   update(change: Partial<WorkerFacts>): void {
-    if (this.#facts.accepting && change.accepting === false) this.#options.meter.countStop();
-    this.#facts = { ...this.#facts, reason: undefined, resumesAt: undefined, ...change };
-    const pool = this.#derivePool();
-    const hasMoved = pool !== this.#pool;
-    this.#pool = pool;
+    const state = this.#state;
+    if (state.facts.accepting && change.accepting === false) state.options.meter.countStop();
+    const { pool } = state;
+    state.update(change);
     this.#heartbeat.announce();
-    if (hasMoved) this.#tickets.puller.setPool(pool);
-    else this.#tickets.puller.pullIfFree();
+    if (state.pool === pool) this.#tickets.puller.pullIfFree();
+    else this.#tickets.puller.reset();
   }
 
   /**
@@ -164,7 +104,7 @@ export class Worker {
    * the error `shutting_down`.
    */
   async drain(timeoutMs: number): Promise<void> {
-    this.#isStopping = true;
+    this.#state.stop();
     this.#heartbeat.announce();
     if (this.busy > 0) await this.#waitUntilIdle(timeoutMs);
     this.#hasEnded = true;
@@ -189,37 +129,6 @@ export class Worker {
     clearTimeout(timer);
   }
 
-  #derivePool(): string {
-    return derivePoolToken({ ...this.#options, ...this.#facts, contract: this.#contract });
-  }
-
-  #countFreeSlots(): number {
-    if (this.#isStopping || this.#isDrained || !this.#facts.accepting || !this.#broker.connected) return 0;
-    return this.#facts.slots - this.busy;
-  }
-
-  #createAnnouncement(): Announcement {
-    const { id, tier, formats, version } = this.#options;
-    const { models, tools = [], resumesAt } = this.#facts;
-    return {
-      ...this.status,
-      v: this.#contract.newest,
-      oldest: this.#contract.oldest,
-      worker: id,
-      tier,
-      pool: this.#pool,
-      models,
-      tools,
-      formats: [...formats],
-      accepting: this.status.accepting && !this.status.draining,
-      resumesAt,
-      offersAt: `${this.#offerSubject}.${this.#pool}`,
-      host: hostname(),
-      version,
-      startedAt: this.#startedAt,
-    };
-  }
-
   // ---- tickets and claims
 
   /**
@@ -233,7 +142,7 @@ export class Worker {
     else if (kind === 'pull' && name !== undefined) this.#tickets.puller.onStatus(name, Number(detail), message);
     else if (kind === 'claim' && name !== undefined) this.#tickets.claimer.onMessage(name, message);
     else if (kind === 'offer' && message.reply) this.#onOffer(message, name);
-    else if (kind === 'offer' && name === this.#pool) this.#tickets.onDirectTicket(message.data);
+    else if (kind === 'offer' && name === this.#state.pool) this.#tickets.onDirectTicket(message.data);
     else if (kind === 'alive' && !this.#contacts.onEcho(name ?? '', message))
       this.#jobs.onAliveAnswer(parseGrantToken(message.subject), message);
   }
@@ -243,13 +152,16 @@ export class Worker {
    * wait in a lane and come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
+    const { bodies, contract, facts, options } = this.#state;
     const hasRoom =
-      pool === this.#pool && this.#countFreeSlots() > countTicketSlots(this.#facts) && this.#tickets.puller.isWaiting;
+      pool === this.#state.pool &&
+      this.#state.countFreeSlots() > countTicketSlots(facts) &&
+      this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
-    const isReadable = offer !== undefined && includesVersion(this.#contract, offer.grant.v);
+    const isReadable = offer !== undefined && includesVersion(contract, offer.grant.v);
     const heldBytes = isReadable ? this.#computeHeldBytes(offer.grant, offer.body) : 0;
-    const isAccepted = isReadable && this.#bodies.take(heldBytes);
-    this.#options.meter.countOffer(isAccepted ? 'taken' : 'refused');
+    const isAccepted = isReadable && bodies.take(heldBytes);
+    options.meter.countOffer(isAccepted ? 'taken' : 'refused');
     if (isAccepted) this.#beginJob(offer.grant, offer.body, { heldBytes, isOffered: true });
     else if (reply) this.#broker.publish(reply, '');
   }
@@ -258,21 +170,21 @@ export class Worker {
   #onGrant(grant: Grant, body: Buffer): void {
     const heldBytes = this.#computeHeldBytes(grant, body);
     if (heldBytes > grant.bodyBytes) {
-      this.#bodies.release(grant.bodyBytes);
-      if (!this.#bodies.take(heldBytes)) return this.#tickets.giveBack(grant, createMemoryError());
+      this.#state.bodies.release(grant.bodyBytes);
+      if (!this.#state.bodies.take(heldBytes)) return this.#tickets.giveBack(grant, createMemoryError());
     }
     this.#beginJob(grant, body, { heldBytes, isOffered: false });
   }
 
   /** Computes the bytes of memory that a job's body needs while the job runs. */
   #computeHeldBytes({ bodyBytes }: Grant, body: Buffer): number {
-    return Math.max(bodyBytes, Math.min(computeTextMemory(body), this.#bodies.max * maxPartOfText));
+    return Math.max(bodyBytes, Math.min(computeTextMemory(body), this.#state.bodies.max * maxPartOfText));
   }
 
   /** Begins a job for whose body memory is taken. */
   #beginJob(grant: Grant, body: Buffer, options: { heldBytes: number; isOffered: boolean }): void {
     if (!this.#hasEnded) return this.#jobs.run(grant, body, options);
-    this.#bodies.release(options.heldBytes);
+    this.#state.bodies.release(options.heldBytes);
     this.#tickets.giveBack(grant, createRestartError());
   }
 
@@ -280,7 +192,7 @@ export class Worker {
   #onSlotFreed(): void {
     if (this.busy === 0) this.#onIdle?.();
     // The worker was full until now. Without a report, dispatchers would send requests to other tiers.
-    if (this.busy === this.#facts.slots - 1) this.#heartbeat.sendShortSoon();
+    if (this.busy === this.#state.facts.slots - 1) this.#heartbeat.sendShortSoon();
     this.#tickets.puller.pullIfFree();
   }
 
@@ -308,11 +220,9 @@ export class Worker {
   #onDrain(payload: Uint8Array): void {
     const command = Buffer.from(payload).toString();
     if (command !== 'drain' && command !== 'undrain') return;
-    this.#isDrained = command === 'drain';
-    this.#options.log.info(
-      { busy: this.busy },
-      this.#isDrained ? 'drained by an operator' : 'undrained by an operator',
-    );
+    const isDrained = command === 'drain';
+    this.#state.setDrained(isDrained);
+    this.#state.log.info({ busy: this.busy }, isDrained ? 'drained by an operator' : 'undrained by an operator');
     this.#heartbeat.announce();
     this.#tickets.puller.pullIfFree();
   }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { DispatcherContacts, type DispatcherContactsOptions } from '#shared/broker/worker/dispatcher-contacts.ts';
+import { DispatcherContacts } from '#shared/broker/worker/dispatcher-contacts.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -12,9 +12,9 @@ function openContacts() {
     connected: true,
     publish: () => undefined,
     measureRoundTripMs: async (): Promise<number | undefined> => 1,
-  } satisfies DispatcherContactsOptions['broker'];
+  };
   const onSilent = (ingress: string): void => void silent.push(ingress);
-  const contacts = new DispatcherContacts({ broker, log: silentLog, inbox: 'test.inbox', onSilent });
+  const contacts = new DispatcherContacts(broker, silentLog, 'test.inbox', onSilent);
   onTestFinished(() => {
     contacts.close();
     vi.useRealTimers();

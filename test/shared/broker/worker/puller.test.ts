@@ -12,7 +12,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
  */
 
 const subjects = createSubjects('test');
-const worker = { tier: 'gpu', credentialName: 'open', worker: 'w', process: 'p' } as const;
+const address = { tier: 'gpu', credentialName: 'open', worker: 'w', process: 'p' } as const;
 const none = new Uint8Array();
 
 interface WaitingPull {
@@ -60,7 +60,8 @@ function start() {
     publishUnhurried: () => undefined,
     measureRoundTripMs: () => state.ping.then(() => 1),
   };
-  const puller = new Puller({ broker, log: silentLog, worker, inbox: 'inbox.pull', countFreeSlots: () => 1 }, 'pool');
+  const worker = { broker, log: silentLog, address, inbox: 'inbox', pool: 'pool', countFreeSlots: () => 1 };
+  const puller = new Puller(worker, () => undefined);
   onTestFinished(() => puller.close());
   /** Sends one heartbeat of the server for each waiting pull. */
   const beat = (): void => {

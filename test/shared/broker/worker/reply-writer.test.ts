@@ -29,8 +29,8 @@ async function startReply(coalesceMs: number, stream = true, memory = new FrameM
   });
   await broker.flush();
   const contact = new DispatcherContact('test');
-  const rest = { aliveInbox: 'test.alive', stream, coalesceMs, memory, contact };
-  const writer = new ReplyWriter(broker, { subject, ...rest });
+  const worker = { broker, memory, options: { coalesceMs } };
+  const writer = new ReplyWriter(worker, subject, 'test.alive', stream, contact);
   return { writer, frames, subject, contact };
 }
 
