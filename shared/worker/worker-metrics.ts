@@ -1,13 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ClaimOutcome } from '#shared/broker/worker/claimer.ts';
-import type { MeteredJob, WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
+import type { ClaimEnd, MeteredJob, WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
 import { getOrBind, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import { BoundHistogram, secondsBuckets, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
 
-/** Label values. `taken` means that another worker has the job; `ClaimOutcome` explains the other values. */
-const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimOutcome['kind'][];
+/** Label values. `taken` means that another worker has the job; `ClaimEnd` explains the other values. */
+const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'full', 'silent'] as const satisfies ClaimEnd[];
 
 /** Label values: `taken` means that this worker accepted the offer. */
 const offerOutcomes = ['taken', 'refused'] as const;
@@ -115,7 +114,7 @@ export class WorkerMetrics implements WorkerMeter {
     registerStatusGauges(registry, readStatus);
   }
 
-  countClaim(outcome: ClaimOutcome['kind'], ms: number): void {
+  countClaim(outcome: ClaimEnd, ms: number): void {
     this.#claims[outcome].add();
     if (outcome === 'grant') this.#claimTime.observe(ms / 1000);
   }

@@ -7,6 +7,7 @@ import { Claims } from './claims/claims.ts';
 import { JobPlacer } from './claims/job-placer.ts';
 import { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
+import type { DispatchSettings } from './dispatch-context.ts';
 import { createLossError } from './deaths/death.ts';
 import { DeathChecks } from './deaths/death-checks.ts';
 import { sortNewestFirst, Quarantine } from './deaths/quarantine.ts';
@@ -21,11 +22,9 @@ import { JobMachine } from './job-machine.ts';
 import { JobTable } from './job-table.ts';
 import { JetStreamProxy } from './queue/jetstream-proxy.ts';
 import { computeRetryAfter } from './queue/drain-rate.ts';
-import type { QueueSettings } from './queue/jobs-stream.ts';
 import { PartialAnswers } from './partial-answers.ts';
 import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
-import type { Timeouts } from './sweep/find-exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
 import { WaitingJobReviewer } from './waiting-job-reviewer.ts';
 import { WorkerLink } from './worker-link.ts';
@@ -33,21 +32,6 @@ import type { Loss } from './workers/live-pool.ts';
 import type { LiveWorker } from './workers/live-worker.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
 import { OutcomeJudge } from './workers/outcome-judge.ts';
-
-export interface DispatchSettings {
-  /** The name of this dispatching process, as a subject token. */
-  ingress: string;
-  timeouts: Timeouts;
-  queue: QueueSettings;
-  /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
-  overflowMs: number;
-  /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
-  keepAliveMs: number;
-  /** Maximum grants and accepted offers of one job. */
-  maxAttempts: number;
-  /** Maximum bytes of the streams that are kept so that they can continue on another worker; 0, the default, disables continuation. */
-  continueBytes?: number;
-}
 
 /**
  * The dispatcher's side of the broker contract. It is responsible for each of its jobs from the first byte to the last: it offers the job
@@ -68,51 +52,35 @@ export class Dispatcher {
   readonly #releaseAll: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
-    const { ingress, timeouts, overflowMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
+    const { ingress, maxAttempts, continueBytes = 0 } = settings;
     this.#memory = continueBytes > 0 ? new ContinuationMemory(continueBytes) : undefined;
-    const jobs = this.#jobs;
     const raise = (job: Job, event: JobEvent): void => this.#machine.raise(job, event);
     const link = new WorkerLink(broker, ingress, log);
-    const quarantine = new Quarantine();
     const deaths = new WorkerDeaths(broker, workers, log);
     const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
-    const queue = new Queue(broker, workers, {
-      ingress,
-      settings: settings.queue,
-      overflowMs,
-      log,
-      jobs,
-      offer: (job) => this.#offerWaiting(job),
-      handOver: (job) => placer.handOver(job),
-      onFull: (job) => raise(job, { type: 'abandoned', error: this.#createOverloadedError(job) }),
-    });
+    const jobs = this.#jobs;
+    const quarantine = new Quarantine();
+    const context = { broker, workers, settings, log, jobs, link, quarantine, deaths, checks, judge, raise };
+    const queue = new Queue(
+      context,
+      (job) => this.#offerWaiting(job),
+      (job) => placer.handOver(job),
+      (job) => raise(job, { type: 'abandoned', error: this.#createOverloadedError(job) }),
+    );
     const { tickets } = queue;
-    const reviewLater = (job: Job, delayMs: number): void => this.#reviewLater(job, delayMs);
-    const placer = new JobPlacer({ broker, tickets, link, quarantine, reviewLater });
-    const effects = new JobEffects({ jobs, placer, queue, link, quarantine, deaths, checks, judge, log, raise });
-    const machine = new JobMachine(new JobConditions(deaths, maxAttempts), effects, log);
+    const placer = new JobPlacer(context, tickets, (job, delayMs) => this.#reviewLater(job, delayMs));
+    const machine = new JobMachine(new JobConditions(deaths, maxAttempts), new JobEffects(context, placer, queue), log);
     const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
-    const claims = new Claims({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise });
-    const partialAnswers = new PartialAnswers<Job>(process.constrainedMemory());
-    const replies = new ReplyReceiver({ broker, ingress, jobs, machine, link, judge, partialAnswers, checks });
+    const claims = new Claims(context, tickets, jetStreamProxy);
+    const replies = new ReplyReceiver(context, machine, new PartialAnswers<Job>(process.constrainedMemory()));
     const closedConnections = new ClosedConnections(broker);
-    const estimateWaitMs = (job: Job, now: number): number | undefined => tickets.estimateWaitMs(job, now);
     this.#queue = queue;
     this.#link = link;
     this.#placer = placer;
     this.#machine = machine;
     this.#deaths = deaths;
-    this.#sweep = new JobSweep({
-      broker,
-      jobs,
-      timeouts,
-      keepAliveMs,
-      closedConnections,
-      judge,
-      machine,
-      estimateWaitMs,
-    });
+    this.#sweep = new JobSweep(context, machine, tickets, closedConnections);
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(subjects.allReplies(ingress), (message) => replies.onReply(message)),

@@ -1,15 +1,10 @@
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import type { Logger } from '#shared/core/log.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
-import type { Quarantine } from './deaths/quarantine.ts';
-import type { DeathChecks } from './deaths/death-checks.ts';
-import { createRefusal, type WorkerDeaths } from './deaths/worker-deaths.ts';
+import { createRefusal } from './deaths/worker-deaths.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import type { Job } from './job.ts';
 import type { EndedEvent, FailureEvent, GrantedEvent, JobEvent, OfferedEvent } from './job-event.ts';
-import type { JobTable } from './job-table.ts';
 import type { Queue } from './queue/queue.ts';
-import type { WorkerLink } from './worker-link.ts';
-import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 /**
  * If one of these errors ends a stream that waits for another worker, the client gets the error unchanged, because it is not a failure of
@@ -22,46 +17,36 @@ const unmaskedErrors: ReadonlySet<ErrorCode> = new Set([
   'request_timeout',
 ]);
 
-export interface JobEffectsDependencies {
-  jobs: JobTable;
-  placer: JobPlacer;
-  queue: Queue;
-  link: WorkerLink;
-  quarantine: Quarantine;
-  deaths: WorkerDeaths;
-  checks: DeathChecks;
-  judge: OutcomeJudge;
-  log: Logger;
-  /** Applies a further event. */
-  raise: (job: Job, event: JobEvent) => void;
-}
-
 /** The effects of `jobLife`. When an effect runs, the job is already in its next state. */
 export class JobEffects {
-  readonly #dependencies: JobEffectsDependencies;
+  readonly #context: DispatchContext;
+  readonly #placer: JobPlacer;
+  readonly #queue: Queue;
 
-  constructor(dependencies: JobEffectsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(context: DispatchContext, placer: JobPlacer, queue: Queue) {
+    this.#context = context;
+    this.#placer = placer;
+    this.#queue = queue;
   }
 
   /** Finds a worker for the job: offers the job, or publishes tickets. */
   place(job: Job): void {
-    const offered = this.#dependencies.placer.place(job);
-    if (offered) this.#dependencies.raise(job, offered);
+    const offered = this.#placer.place(job);
+    if (offered) this.#context.raise(job, offered);
   }
 
   beginAttempt(job: Job, { attempt }: OfferedEvent | GrantedEvent): void {
     job.beginAttempt(attempt);
-    this.#dependencies.jobs.recordAttempt(job, attempt);
-    this.#dependencies.quarantine.recordAssigned(attempt.worker, job);
+    this.#context.jobs.recordAttempt(job, attempt);
+    this.#context.quarantine.recordAssigned(attempt.worker, job);
   }
 
   sendOffer(job: Job, { attempt, to }: OfferedEvent): void {
-    this.#dependencies.link.offer(job, attempt, to);
+    this.#context.link.offer(job, attempt, to);
   }
 
   sendGrant(job: Job, { attempt, to }: GrantedEvent): void {
-    this.#dependencies.link.grant(job, attempt, to);
+    this.#context.link.grant(job, attempt, to);
   }
 
   /** Gives the worker no offers until its next heartbeat. */
@@ -71,7 +56,7 @@ export class JobEffects {
 
   /** Ends the attempt of an offer that the worker has not accepted. The attempt does not count. */
   takeBackOffer(job: Job): void {
-    this.#dependencies.jobs.endAttempt(job);
+    this.#context.jobs.endAttempt(job);
     job.recordRefusal();
   }
 
@@ -86,7 +71,7 @@ export class JobEffects {
   /** Ends a job after the client has got the whole answer. */
   complete(job: Job, { end }: EndedEvent, now: number): void {
     job.complete(end);
-    if (job.attempt) this.#dependencies.judge.recordServed(job, job.attempt, now);
+    if (job.attempt) this.#context.judge.recordServed(job, job.attempt, now);
     this.#release(job);
   }
 
@@ -94,17 +79,17 @@ export class JobEffects {
   judgeWorker(job: Job, { error, isUnbegun = false }: FailureEvent, now: number): void {
     const { attempt } = job;
     if (!attempt) return;
-    attempt.verdict = this.#dependencies.judge.recordFailure(job, attempt, error, isUnbegun, now);
+    attempt.verdict = this.#context.judge.recordFailure(job, attempt, error, isUnbegun, now);
   }
 
   /** Counts a job that the worker itself returns. The loss of a worker does not count. */
   countReturn({ attempt }: Job, { isReturned = false }: FailureEvent, now: number): void {
-    if (attempt && isReturned) this.#dependencies.judge.recordReturn(attempt, now);
+    if (attempt && isReturned) this.#context.judge.recordReturn(attempt, now);
   }
 
   /** Cancels the attempt at its worker, if there is one. */
   cancelAttempt(job: Job): void {
-    this.#dependencies.link.cancel(job);
+    this.#context.link.cancel(job);
   }
 
   avoidWorker(job: Job): void {
@@ -113,21 +98,21 @@ export class JobEffects {
 
   /** Ends the attempt of a worker that has failed or is lost. */
   loseAttempt(job: Job, { error }: FailureEvent): void {
-    this.#dependencies.jobs.endAttempt(job);
+    this.#context.jobs.endAttempt(job);
     job.recordLoss(error);
     const { attempts: attempt, traceId, hasBegun: continues, request } = job;
     const facts = { requestId: request.requestId, traceId, attempt, reason: error.code, continues };
-    this.#dependencies.log.warn(facts, 'job goes to another worker');
+    this.#context.log.warn(facts, 'job goes to another worker');
   }
 
   /** Asks the worker for the missing frames. An answer is also a sign of life. */
   requestFrames(job: Job, _: JobEvent, now: number): void {
-    this.#dependencies.link.requestFrames(job, now);
+    this.#context.link.requestFrames(job, now);
   }
 
   /** Records that the worker has died with the job, see `WorkerDeaths`. */
   recordDeath(job: Job, _: JobEvent, now: number): void {
-    if (job.attempt) this.#dependencies.deaths.record(job, job.attempt, now);
+    if (job.attempt) this.#context.deaths.record(job, job.attempt, now);
   }
 
   /**
@@ -137,7 +122,7 @@ export class JobEffects {
   checkEarlierDeath(job: Job, event: FailureEvent, now: number): void {
     const { attempt, death } = job;
     if (!attempt || !death) return;
-    const { deaths, checks, raise } = this.#dependencies;
+    const { deaths, checks, raise } = this.#context;
     const { worker } = attempt;
     const { lastFrameAt } = worker;
     checks.start(job, death, {
@@ -151,11 +136,11 @@ export class JobEffects {
   }
 
   maintainTickets(job: Job, _: JobEvent, now: number): void {
-    this.#dependencies.queue.maintain(job, now);
+    this.#queue.maintain(job, now);
   }
 
   reviewTickets(job: Job): void {
-    this.#dependencies.queue.tickets.review(job);
+    this.#queue.tickets.review(job);
   }
 
   cancel(job: Job): void {
@@ -176,7 +161,7 @@ export class JobEffects {
   failContinuation(job: Job, { error, failure }: FailureEvent): void {
     const { requestId } = job.request;
     const facts = { requestId, traceId: job.traceId, worker: job.attempt?.worker.id, failure, reason: error.message };
-    this.#dependencies.log.warn(facts, 'a stream cannot continue');
+    this.#context.log.warn(facts, 'a stream cannot continue');
     this.#fail(job, new RouterError('worker_lost', error.message), failure);
   }
 
@@ -189,7 +174,7 @@ export class JobEffects {
   }
 
   #release(job: Job): void {
-    this.#dependencies.jobs.delete(job);
+    this.#context.jobs.delete(job);
     job.tickets.withdrawAll();
   }
 }

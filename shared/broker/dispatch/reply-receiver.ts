@@ -1,52 +1,40 @@
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Broker } from '../connection/connect-broker.ts';
 import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, decodeErrorFacts } from '../contract/frame.ts';
 import { maxSubjectLength, parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { Attempt } from './attempt.ts';
 import { createLossError } from './deaths/death.ts';
-import type { DeathChecks } from './deaths/death-checks.ts';
+import type { DispatchContext } from './dispatch-context.ts';
 import type { Job } from './job.ts';
 import type { FailureEvent } from './job-event.ts';
 import type { JobMachine } from './job-machine.ts';
-import type { JobTable } from './job-table.ts';
 import type { PartialAnswers } from './partial-answers.ts';
-import { impossibleFrameNumber, type WorkerLink } from './worker-link.ts';
-import type { OutcomeJudge } from './workers/outcome-judge.ts';
-
-export interface ReplyReceiverDependencies {
-  broker: Broker;
-  /** The name of this dispatching process, as a subject token. */
-  ingress: string;
-  jobs: JobTable;
-  machine: JobMachine;
-  link: WorkerLink;
-  judge: OutcomeJudge;
-  /** Keeps the received parts of answers that are not streamed until the answers are complete. */
-  partialAnswers: PartialAnswers<Job>;
-  checks: Pick<DeathChecks, 'onAnswer'>;
-}
+import { impossibleFrameNumber } from './worker-link.ts';
 
 /** Handles the frames of all answers: finds the job by the grant in the frame's subject, and passes the bytes to the job's sink. */
 export class ReplyReceiver {
-  readonly #dependencies: ReplyReceiverDependencies;
+  readonly #context: DispatchContext;
+  readonly #machine: JobMachine;
+  readonly #partialAnswers: PartialAnswers<Job>;
   readonly #prefixLength: number;
 
-  constructor(dependencies: ReplyReceiverDependencies) {
-    this.#dependencies = dependencies;
-    this.#prefixLength = dependencies.broker.subjects.reply(dependencies.ingress, '').length;
+  /** @param partialAnswers keeps the received parts of answers that are not streamed until the answers are complete */
+  constructor(context: DispatchContext, machine: JobMachine, partialAnswers: PartialAnswers<Job>) {
+    this.#context = context;
+    this.#machine = machine;
+    this.#partialAnswers = partialAnswers;
+    this.#prefixLength = context.broker.subjects.reply(context.settings.ingress, '').length;
   }
 
   onReply(message: Msg): void {
-    const { jobs, machine } = this.#dependencies;
     const frame = parseFrameAddress(message.subject.slice(this.#prefixLength), message);
-    const job = frame && jobs.findByGrant(frame.grant);
+    const job = frame && this.#context.jobs.findByGrant(frame.grant);
     if (!job) return this.#onUnwantedFrame(message, frame);
     try {
       this.#onFrame(job, frame, message);
     } catch (error) {
-      machine.onThrown(job, error);
+      this.#machine.onThrown(job, error);
     }
   }
 
@@ -54,10 +42,9 @@ export class ReplyReceiver {
     const { attempt } = job;
     // Frames that are sent again may have arrived already.
     if (!attempt || seq < attempt.nextSeq) return;
-    const { link, machine } = this.#dependencies;
     const now = performance.now();
-    if (seq > attempt.nextSeq) return link.requestFrames(job, now);
-    if (kind === 'r') return machine.raise(job, { type: 'offerRefused' });
+    if (seq > attempt.nextSeq) return this.#context.link.requestFrames(job, now);
+    if (kind === 'r') return this.#machine.raise(job, { type: 'offerRefused' });
     const payload = message.data;
     if (seq === 0 && kind !== 'k') attempt.answerHeaders = decodeAnswerHeaders(message.headers);
     attempt.recordFrame(kind, now);
@@ -66,32 +53,29 @@ export class ReplyReceiver {
       if (job.request.stream) this.#onPiece(job, attempt, payload, now);
       else this.#keepPart(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
-    else if (kind === 'x') machine.raise(job, toFailure(job, attempt, payload));
+    else if (kind === 'x') this.#machine.raise(job, toFailure(job, attempt, payload));
   }
 
   #onPiece(job: Job, attempt: Attempt, piece: Uint8Array, now: number): void {
-    const { judge, machine } = this.#dependencies;
     if (job.state === 'claimed') {
-      judge.recordFirstToken(job, attempt, now);
-      machine.raise(job, { type: 'answerBegan' });
+      this.#context.judge.recordFirstToken(job, attempt, now);
+      this.#machine.raise(job, { type: 'answerBegan' });
     }
     job.write(piece, now);
   }
 
   #keepPart(job: Job, part: Uint8Array): void {
-    const { partialAnswers, machine } = this.#dependencies;
-    const jobToEnd = partialAnswers.keep(job, part);
-    if (jobToEnd) machine.raise(jobToEnd, { type: 'abandoned', error: createTooLargeError() });
+    const jobToEnd = this.#partialAnswers.keep(job, part);
+    if (jobToEnd) this.#machine.raise(jobToEnd, { type: 'abandoned', error: createTooLargeError() });
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
-    const { machine, judge } = this.#dependencies;
     const decoded = decodeEnd(payload);
-    if (!decoded) return machine.raise(job, { type: 'abandoned', error: createUnreadableEndError() });
+    if (!decoded) return this.#machine.raise(job, { type: 'abandoned', error: createUnreadableEndError() });
     attempt.answerBytes += decoded.lastBytes.length;
-    if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
+    if (job.state === 'claimed' && job.request.stream) this.#context.judge.recordFirstToken(job, attempt, now);
     job.writeEnd(decoded.lastBytes, now);
-    machine.raise(job, { type: 'ended', end: decoded.end });
+    this.#machine.raise(job, { type: 'ended', end: decoded.end });
   }
 
   /**
@@ -99,7 +83,7 @@ export class ReplyReceiver {
    * job.
    */
   #onUnwantedFrame({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
-    const { broker, checks } = this.#dependencies;
+    const { broker, checks } = this.#context;
     if (kind === 'x' && seq === impossibleFrameNumber && grant !== undefined)
       checks.onAnswer(grant, () => decodeErrorFacts(data));
     // The broker lets a worker name any reply subject. So only an inbox for keep-alives that ends with this grant gets the answer.

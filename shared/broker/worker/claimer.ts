@@ -13,12 +13,8 @@ const answerTimeoutMs = 5_000;
 /** Maximum claims that are kept after they were given up without an answer, because their grants may still come. */
 const maxGivenUp = 1_000;
 
-/**
- * The outcome of a claim. `gone`, `taken` and `later` are answers of the dispatcher (see `ClaimAnswer`), after which the worker has nothing
- * more to do. `full` means that the worker has no memory for the body. `silent` means that the dispatcher did not answer in time, or did
- * not complete the body.
- */
-export type ClaimOutcome =
+/** The outcome of a claim, see `ClaimEnd`. */
+type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
   | { kind: 'gone' | 'taken' | 'later' }
   | { kind: 'full'; grant: Grant }

@@ -1,6 +1,12 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import type { Operation } from '#shared/core/operation.ts';
-import type { ClaimOutcome } from './claimer.ts';
+
+/**
+ * How a claim ended. `gone`, `taken` and `later` are answers of the dispatcher (see `ClaimAnswer`), after which the worker has nothing more
+ * to do. `full` means that the worker has no memory for the body. `silent` means that the dispatcher did not answer in time, or did not
+ * complete the body.
+ */
+export type ClaimEnd = 'grant' | 'gone' | 'taken' | 'later' | 'full' | 'silent';
 
 /** A worker's measurements of an ended job. */
 export interface MeteredJob {
@@ -17,7 +23,7 @@ export interface MeteredJob {
 /** Counts the claims, offers, jobs and stops of a worker. Each call costs no more than a few additions. */
 export interface WorkerMeter {
   /** Counts a claim that has ended, with the milliseconds since the worker took its ticket. */
-  countClaim(outcome: ClaimOutcome['kind'], ms: number): void;
+  countClaim(outcome: ClaimEnd, ms: number): void;
   /** Counts an offer, which the worker has accepted (`taken`) or refused. */
   countOffer(outcome: 'taken' | 'refused'): void;
   countJob(job: MeteredJob): void;

@@ -3,7 +3,7 @@ import { parseSecrets } from '#shared/store/secrets/parse-secrets.ts';
 import { storedSettings } from '#shared/store/stored-bounds.ts';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { computeContinueBytes } from '#shared/broker/dispatch/continuation/continuation-memory.ts';
-import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
+import type { DispatchSettings } from '#shared/broker/dispatch/dispatch-context.ts';
 import { setting } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
 

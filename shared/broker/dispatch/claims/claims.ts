@@ -1,43 +1,31 @@
 import type { Msg } from '@nats-io/transport-node';
-import type { Broker } from '../../connection/connect-broker.ts';
 import { readTicketClass } from '../../contract/ack.ts';
 import { decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
 import { isOwnInbox } from '../../contract/subjects.ts';
 import { Attempt } from '../attempt.ts';
-import type { Quarantine } from '../deaths/quarantine.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import type { Job } from '../job.ts';
-import type { JobEvent } from '../job-event.ts';
-import type { JobTable } from '../job-table.ts';
 import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
-import type { WorkerLink } from '../worker-link.ts';
 import type { Placement } from '../workers/live-pool.ts';
 import type { LiveWorker } from '../workers/live-worker.ts';
-import type { LiveWorkers } from '../workers/live-workers.ts';
 import { judgeClaim, type ClaimVerdict } from './judge-claim.ts';
-
-export interface ClaimsDependencies {
-  broker: Broker;
-  workers: LiveWorkers;
-  jobs: JobTable;
-  tickets: Tickets;
-  link: WorkerLink;
-  jetStreamProxy: JetStreamProxy;
-  quarantine: Quarantine;
-  raise: (job: Job, event: JobEvent) => void;
-}
 
 /** Answers the claims of workers: grants the job that is next in the lane of the claimed ticket, or refuses. */
 export class Claims {
-  readonly #dependencies: ClaimsDependencies;
+  readonly #context: DispatchContext;
+  readonly #tickets: Tickets;
+  readonly #jetStreamProxy: JetStreamProxy;
 
-  constructor(dependencies: ClaimsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(context: DispatchContext, tickets: Tickets, jetStreamProxy: JetStreamProxy) {
+    this.#context = context;
+    this.#tickets = tickets;
+    this.#jetStreamProxy = jetStreamProxy;
   }
 
   /** Handles a claim. The claim's subject names the worker, and the answer goes only to an inbox of that worker. */
   onClaim(message: Msg): void {
-    const { broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
+    const { broker, workers, jobs, link, quarantine, raise } = this.#context;
     const { reply: replyTo = '' } = message;
     const address = workers.workerMessages.admit(message);
     const claim = address && decodeClaim(message.data);
@@ -57,17 +45,17 @@ export class Claims {
       raise(choice.job, { type: 'granted', attempt, to: { replyTo, v: claim.v } });
       // If the claim got another job, the ticket's own job still waits and needs the ticket.
       const isGivenBack = job?.state === 'queued' && choice.job !== job;
-      return jetStreamProxy.ack(address, claim.ticket, isGivenBack ? 'back' : 'done');
+      return this.#jetStreamProxy.ack(address, claim.ticket, isGivenBack ? 'back' : 'done');
     }
     if (verdict === 'ejected' && worker) {
-      jetStreamProxy.ack(address, claim.ticket, 'back');
+      this.#jetStreamProxy.ack(address, claim.ticket, 'back');
       return link.refuseDelayed(replyTo, worker);
     }
     link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
-    jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
+    this.#jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
     if (verdict !== 'gone' || !job || !worker) return;
     job.tickets.withdraw(worker.pool, true);
-    if (job.tickets.placed.size === 0) tickets.place(job);
+    if (job.tickets.placed.size === 0) this.#tickets.place(job);
   }
 
   /**
@@ -81,17 +69,17 @@ export class Claims {
     worker: LiveWorker,
     { v, ticket }: Claim,
   ): { job: Job; placement: Placement } | undefined {
-    const { tickets, quarantine } = this.#dependencies;
+    const { quarantine } = this.#context;
     const mayTake = (other: Job): boolean =>
       quarantine.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
     let job: Job | undefined;
     if (claimed && typeof verdict !== 'string') {
       if (ticket === noAckSubject) return { job: claimed, placement: verdict };
-      job = tickets.getLane(worker.pool, claimed.request.class).chooseJobForTicket(claimed, mayTake);
+      job = this.#tickets.getLane(worker.pool, claimed.request.class).chooseJobForTicket(claimed, mayTake);
       if (job === claimed) return { job, placement: verdict };
     } else if (verdict === 'taken' || !claimed) {
       const priority = readTicketClass(ticket, worker.pool.pool);
-      job = priority && tickets.getLane(worker.pool, priority).chooseJobForSpareTicket(mayTake);
+      job = priority && this.#tickets.getLane(worker.pool, priority).chooseJobForSpareTicket(mayTake);
     }
     const placement = job && judgeClaim(job, worker, v);
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;

@@ -1,11 +1,9 @@
-import type { Broker } from '../../connection/connect-broker.ts';
 import { bodyPartBytes } from '../../contract/claim.ts';
 import { Attempt } from '../attempt.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import type { Job } from '../job.ts';
 import type { OfferedEvent } from '../job-event.ts';
-import type { Quarantine } from '../deaths/quarantine.ts';
 import type { Tickets } from '../queue/tickets.ts';
-import type { WorkerLink } from '../worker-link.ts';
 import type { Placement } from '../workers/live-pool.ts';
 import { chooseOffer, type Offer } from './choose-offer.ts';
 import { chooseRecipient } from './choose-recipient.ts';
@@ -23,21 +21,17 @@ const quarantineRetryMs = 20;
  */
 const maxClaimMs = 50;
 
-export interface JobPlacerDependencies {
-  broker: Broker;
-  tickets: Tickets;
-  link: WorkerLink;
-  quarantine: Quarantine;
-  /** Searches again for a worker for a waiting job, after this many milliseconds. */
-  reviewLater: (job: Job, delayMs: number) => void;
-}
-
 /** Chooses a waiting worker for each job. If there is none, lets the job wait with tickets, which workers claim, see `Claims`. */
 export class JobPlacer {
-  readonly #dependencies: JobPlacerDependencies;
+  readonly #context: DispatchContext;
+  readonly #tickets: Tickets;
+  readonly #reviewLater: (job: Job, delayMs: number) => void;
 
-  constructor(dependencies: JobPlacerDependencies) {
-    this.#dependencies = dependencies;
+  /** @param reviewLater searches again for a worker for a waiting job, after this many milliseconds */
+  constructor(context: DispatchContext, tickets: Tickets, reviewLater: (job: Job, delayMs: number) => void) {
+    this.#context = context;
+    this.#tickets = tickets;
+    this.#reviewLater = reviewLater;
   }
 
   /**
@@ -45,13 +39,12 @@ export class JobPlacer {
    * @returns the event of the offer to that worker; undefined if the job waits
    */
   place(job: Job): OfferedEvent | undefined {
-    const { tickets } = this.#dependencies;
     const placements = rankPlacements(job);
     const offer = this.#chooseOffer(job, placements);
     if (offer && !isLarge(job)) return createOfferedEvent(offer);
     if (offer) this.#sendTicket(job, placements, offer);
     else if (this.#isOnlyQuarantined(job, placements)) this.#waitForQuarantine(job);
-    else tickets.place(job, placements);
+    else this.#tickets.place(job, placements);
     return undefined;
   }
 
@@ -66,7 +59,7 @@ export class JobPlacer {
 
   /** Sends a ticket of a waiting job straight to a worker, at most once a second. The worker claims the job as with any other ticket. */
   handOver(job: Job): void {
-    const { broker, link, quarantine } = this.#dependencies;
+    const { broker, link, quarantine } = this.#context;
     if (!broker.connected || !job.tickets.tryHandOver(performance.now())) return;
     const recipient = chooseRecipient(job, (worker) => quarantine.mayTake(worker, job));
     if (recipient) link.sendTicket(job, recipient);
@@ -74,16 +67,15 @@ export class JobPlacer {
 
   /** Sends a ticket straight to a worker instead of an offer, because a refused offer of a large body would cost more than it saves. */
   #sendTicket(job: Job, placements: Placement[], offer: Offer): void {
-    const { tickets, link, reviewLater } = this.#dependencies;
-    if (!job.tickets.tryHandOver(performance.now())) return tickets.place(job, placements);
+    if (!job.tickets.tryHandOver(performance.now())) return this.#tickets.place(job, placements);
     job.recordWorkerSearch(true);
-    link.sendTicket(job, offer);
-    reviewLater(job, maxClaimMs);
+    this.#context.link.sendTicket(job, offer);
+    this.#reviewLater(job, maxClaimMs);
   }
 
   /** Whether the quarantine is the only reason why the job cannot be offered to a worker now. The quarantine ends within a moment. */
   #isOnlyQuarantined(job: Job, placements: readonly Placement[]): boolean {
-    const { broker, quarantine } = this.#dependencies;
+    const { broker, quarantine } = this.#context;
     if (!quarantine.isWaiting(job) || !broker.connected || job.refusals >= maxRefusals) return false;
     return chooseOffer(job, placements, () => true) !== undefined;
   }
@@ -94,11 +86,11 @@ export class JobPlacer {
    */
   #waitForQuarantine(job: Job): void {
     job.recordWorkerSearch(true);
-    this.#dependencies.reviewLater(job, quarantineRetryMs);
+    this.#reviewLater(job, quarantineRetryMs);
   }
 
   #chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {
-    const { broker, quarantine } = this.#dependencies;
+    const { broker, quarantine } = this.#context;
     if (!broker.connected || job.refusals >= maxRefusals) return undefined;
     return chooseOffer(job, placements, (worker) => quarantine.mayTake(worker, job), hasWaited);
   }

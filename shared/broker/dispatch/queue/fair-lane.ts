@@ -33,13 +33,6 @@ export interface LanePlace<Job extends QueuedJob> {
   isHeld: boolean;
 }
 
-export interface FairLaneOptions<Job> {
-  /** Publishes the ticket of a job that was held back. */
-  publish: (job: Job) => void;
-  /** Called with each job that leaves the lane. */
-  onLeave: (job: Job) => void;
-}
-
 interface KeyPlaces<Job extends QueuedJob> {
   /** The places of the key's jobs without a ticket, oldest first. */
   held: Set<LanePlace<Job>>;
@@ -56,8 +49,8 @@ type OwnerPlaces<Job extends QueuedJob> = WeightedOrder<KeyPlaces<Job>>;
  * in line, even if the job of the claim's ticket has ended. So the tickets of cancelled jobs are used up, and do not fill the queue.
  */
 export class FairLane<Job extends QueuedJob> {
-  readonly #publish: FairLaneOptions<Job>['publish'];
-  readonly #onLeave: FairLaneOptions<Job>['onLeave'];
+  readonly #publish: (job: Job) => void;
+  readonly #onLeave: (job: Job) => void;
   /** The owners that have had no claim yet, with their keys. The owner that is next in line comes first. */
   readonly #newcomers = new WeightedOrder<OwnerPlaces<Job>>();
   /** The owners that have had a claim, with their keys. The owner that is next in line comes first. */
@@ -81,7 +74,11 @@ export class FairLane<Job extends QueuedJob> {
   /** When a job was last claimed, or `maintain` last published tickets. */
   #progressAt = performance.now();
 
-  constructor({ publish, onLeave }: FairLaneOptions<Job>) {
+  /**
+   * @param publish publishes the ticket of a job that was held back
+   * @param onLeave called with each job that leaves the lane
+   */
+  constructor(publish: (job: Job) => void, onLeave: (job: Job) => void) {
     this.#publish = publish;
     this.#onLeave = onLeave;
   }

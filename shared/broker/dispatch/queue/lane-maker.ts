@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import { ensurePoolConsumers, idleLaneMs } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { isOwnInbox } from '../../contract/subjects.ts';
@@ -24,14 +25,6 @@ const minRecreationMs = 1_000;
 
 /** If `#madeAt` has more entries than this, entries of lanes that the broker may have removed are dropped. */
 const sweepAbove = 1_000;
-
-interface LaneMakerOptions {
-  /** The name of this dispatching process, as a subject token. */
-  ingress: string;
-  log: Logger;
-  /** Called when lanes of a tier cannot be made. Most likely the tier's stream is missing. */
-  onFailure: (tier: Tier) => void;
-}
 
 /**
  * Makes the lanes of a pool at a worker's request, because workers have no permission to make lanes. The first worker of a pool requests
@@ -57,10 +50,11 @@ export class LaneMaker {
   readonly #lostLaneRates = new CredentialRates(lostLaneRate);
   readonly #stop: () => void;
 
-  constructor(broker: Broker, workers: LiveWorkers, { ingress, log, onFailure }: LaneMakerOptions) {
+  /** @param onFailure called when lanes of a tier cannot be made. Most likely the tier's stream is missing */
+  constructor({ broker, workers, settings, log }: DispatchContext, onFailure: (tier: Tier) => void) {
     this.#broker = broker;
     this.#workers = workers;
-    this.#ingress = ingress;
+    this.#ingress = settings.ingress;
     this.#log = log;
     this.#onFailure = onFailure;
     const { allLanes } = broker.subjects;

@@ -1,13 +1,10 @@
 import type { Msg } from '@nats-io/transport-node';
 import { z } from 'zod';
-import type { Logger } from '#shared/core/log.ts';
-import { noRespondersCode, type Broker } from '../../connection/connect-broker.ts';
+import { noRespondersCode } from '../../connection/connect-broker.ts';
 import { parseJson } from '../../contract/ticket.ts';
-import type { QueueSettings } from './jobs-stream.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import type { Job } from '../job.ts';
-import type { JobTable } from '../job-table.ts';
 import { LaneMaker } from './lane-maker.ts';
-import type { LiveWorkers } from '../workers/live-workers.ts';
 import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
 
@@ -22,54 +19,39 @@ const answerSchema = z.object({
 /** JetStream's error for a message that could not be stored, for example because the stream is full. */
 const storeFailedCode = 10077;
 
-export interface QueueOptions {
-  /** The name of this dispatching process, as a subject token. */
-  ingress: string;
-  settings: QueueSettings;
-  overflowMs: number;
-  log: Logger;
-  jobs: JobTable;
-  /** See `TicketsOptions`. */
-  offer: (job: Job) => boolean;
-  handOver: (job: Job) => void;
-  /** Called with a job if the broker has no room for any ticket of the job, or if the job would wait longer than it may. */
-  onFull: (job: Job) => void;
-}
-
 /**
  * The queue at the broker: the tickets of waiting jobs, the streams that store the tickets, and the lanes. Missing streams and lanes are
  * made again.
  */
 export class Queue {
   readonly tickets: Tickets;
-  readonly #log: Logger;
-  readonly #jobs: JobTable;
+  readonly #context: DispatchContext;
   readonly #onFull: (job: Job) => void;
   readonly #streams: TicketStreams;
   readonly #laneMaker: LaneMaker;
   readonly #stopListening: () => void;
 
+  /**
+   * @param offer see `Tickets`
+   * @param handOver see `Tickets`
+   * @param onFull called with a job if the broker has no room for any ticket of the job, or if the job would wait longer than it may
+   */
   constructor(
-    broker: Broker,
-    workers: LiveWorkers,
-    { ingress, settings, overflowMs, log, jobs, offer, handOver, onFull }: QueueOptions,
+    context: DispatchContext,
+    offer: (job: Job) => boolean,
+    handOver: (job: Job) => void,
+    onFull: (job: Job) => void,
   ) {
-    this.#log = log;
-    this.#jobs = jobs;
+    this.#context = context;
     this.#onFull = onFull;
-    this.tickets = new Tickets(broker, { ingress, overflowMs, settings, offer, handOver, onFull });
-    this.#streams = new TicketStreams(broker, {
-      queue: settings,
-      log,
-      onTicketsLost: (tier) => this.#forEachQueued((job) => this.tickets.publishAgain(job, tier)),
-      onChecked: (tier, held) => this.#forEachQueued((job) => this.tickets.publishLost(job, tier, held)),
-    });
-    this.#laneMaker = new LaneMaker(broker, workers, {
-      ingress,
-      log,
-      onFailure: (tier) => this.#streams.checkNow(tier),
-    });
-    const answers = broker.subscribe(this.tickets.answerSubjects, (message) => this.#onAnswer(message));
+    this.tickets = new Tickets(context, offer, handOver, onFull);
+    this.#streams = new TicketStreams(
+      context,
+      (tier) => this.#forEachQueued((job) => this.tickets.publishAgain(job, tier)),
+      (tier, held) => this.#forEachQueued((job) => this.tickets.publishLost(job, tier, held)),
+    );
+    this.#laneMaker = new LaneMaker(context, (tier) => this.#streams.checkNow(tier));
+    const answers = context.broker.subscribe(this.tickets.answerSubjects, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
   }
 
@@ -102,16 +84,17 @@ export class Queue {
 
   #onAnswer(message: Msg): void {
     const [id = '', number] = message.subject.split('.').slice(-2);
-    const job = this.#jobs.get(id);
+    const job = this.#context.jobs.get(id);
     if (job?.state !== 'queued') return;
     const { answer, seq } = readTicketAnswer(message);
     if (answer === 'no-stream') for (const { tier } of job.tickets.placed.keys()) this.#streams.checkNow(tier);
-    else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
+    else if (answer === 'unknown')
+      this.#context.log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
     else if (job.tickets.recordAnswer(Number(number), answer, seq)) this.#onFull(job);
   }
 
   #forEachQueued(act: (job: Job) => void): void {
-    for (const job of this.#jobs.values()) if (job.state === 'queued') act(job);
+    for (const job of this.#context.jobs.values()) if (job.state === 'queued') act(job);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import {
   configureJobsStream,
   ensureJobsStream,
@@ -18,15 +19,6 @@ const maxElectionMs = 30_000;
 /** Milliseconds between two tries to create the stream at the start. */
 const retryPauseMs = 500;
 
-export interface TicketStreamOptions {
-  queue: QueueSettings;
-  log: Logger;
-  /** Called when the stream exists and its tickets may have been lost, so that they must be published again. */
-  onTicketsLost: () => void;
-  /** Called after each check that finds no loss, with the range of the numbers of the tickets that the stream has stored. */
-  onChecked: (storedRange: StoredTicketRange) => void;
-}
-
 /**
  * Makes sure that a tier's stream of tickets exists while jobs wait, and calls back if its tickets were lost. Tickets are lost when the
  * broker is restarted, or when somebody deletes the stream.
@@ -36,17 +28,26 @@ export class TicketStream {
   readonly #tier: Tier;
   readonly #queue: QueueSettings;
   readonly #log: Logger;
-  readonly #onTicketsLost: () => void;
-  readonly #onChecked: (storedRange: StoredTicketRange) => void;
+  readonly #onTicketsLost: (tier: Tier) => void;
+  readonly #onChecked: (tier: Tier, storedRange: StoredTicketRange) => void;
   #createdAt: string | undefined;
   #nextCheckAt = 0;
   #isChecking = false;
   #isLossSuspected = false;
 
-  constructor(broker: Broker, tier: Tier, { queue, log, onTicketsLost, onChecked }: TicketStreamOptions) {
+  /**
+   * @param onTicketsLost called when the stream exists and its tickets may have been lost, so that they must be published again
+   * @param onChecked called after each check that finds no loss, with the range of the numbers of the tickets that the stream has stored
+   */
+  constructor(
+    { broker, settings, log }: DispatchContext,
+    tier: Tier,
+    onTicketsLost: (tier: Tier) => void,
+    onChecked: (tier: Tier, storedRange: StoredTicketRange) => void,
+  ) {
     this.#broker = broker;
     this.#tier = tier;
-    this.#queue = queue;
+    this.#queue = settings.queue;
     this.#log = log;
     this.#onTicketsLost = onTicketsLost;
     this.#onChecked = onChecked;
@@ -99,8 +100,8 @@ export class TicketStream {
     try {
       const storedRange = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
       this.#createdAt = storedRange.createdAt;
-      if (wasSuspected || this.#createdAt !== createdBefore) this.#onTicketsLost();
-      else this.#onChecked(storedRange);
+      if (wasSuspected || this.#createdAt !== createdBefore) this.#onTicketsLost(this.#tier);
+      else this.#onChecked(this.#tier, storedRange);
     } catch (error) {
       this.#isLossSuspected ||= wasSuspected;
       throw error;

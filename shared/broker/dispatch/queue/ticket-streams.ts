@@ -1,31 +1,19 @@
-import type { Broker } from '../../connection/connect-broker.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import type { StoredTicketRange } from './jobs-stream.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
-
-export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
-  /** Called when a tier's stream exists and its tickets may have been lost, so that they must be published again. */
-  onTicketsLost: (tier: Tier) => void;
-  /** Called after each check that finds no loss, with the range of the numbers of the tickets that the tier's stream has stored. */
-  onChecked: (tier: Tier, storedRange: StoredTicketRange) => void;
-}
+import { TicketStream } from './ticket-stream.ts';
 
 /** The streams of tickets. Each tier has its own, so that the broker can keep the workers of one tier from the tickets of the others. */
 export class TicketStreams {
   readonly #streams: ReadonlyMap<Tier, TicketStream>;
 
-  constructor(broker: Broker, { queue, log, onTicketsLost, onChecked }: TicketStreamsOptions) {
-    this.#streams = new Map(
-      tiers.map((tier) => [
-        tier,
-        new TicketStream(broker, tier, {
-          queue,
-          log,
-          onTicketsLost: () => onTicketsLost(tier),
-          onChecked: (storedRange) => onChecked(tier, storedRange),
-        }),
-      ]),
-    );
+  /** The listeners are those of `TicketStream`. */
+  constructor(
+    context: DispatchContext,
+    onTicketsLost: (tier: Tier) => void,
+    onChecked: (tier: Tier, storedRange: StoredTicketRange) => void,
+  ) {
+    this.#streams = new Map(tiers.map((tier) => [tier, new TicketStream(context, tier, onTicketsLost, onChecked)]));
   }
 
   /**

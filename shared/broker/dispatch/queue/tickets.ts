@@ -3,11 +3,12 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { encodeTicket } from '../../contract/ticket.ts';
 import { findOpenPlacements, rankPlacements } from '../claims/placements.ts';
+import type { DispatchContext, DispatchSettings } from '../dispatch-context.ts';
 import type { Job } from '../job.ts';
 import { countFreeSlots, type Placement } from '../workers/live-pool.ts';
 import type { LivePool } from '../workers/live-worker.ts';
 import type { PlacedTicket } from './job-tickets.ts';
-import type { StoredTicketRange, QueueSettings } from './jobs-stream.ts';
+import type { StoredTicketRange } from './jobs-stream.ts';
 import { FairLane } from './fair-lane.ts';
 import { WaitingJobs } from './waiting-jobs.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -17,20 +18,6 @@ const confirmMs = 2_000;
 
 /** Milliseconds after which a published ticket counts as overdue if it is not claimed although its pool has free slots. It may be lost. */
 const overdueMs = 1_000;
-
-export interface TicketsOptions {
-  /** The name of this dispatching process, as a subject token. */
-  ingress: string;
-  settings: QueueSettings;
-  /** Milliseconds after which an unclaimed ticket overflows into the next lane. */
-  overflowMs: number;
-  /** Called with a job in a lane that stands still. Offers the job; returns false if no worker is known to wait for a job. */
-  offer: (job: Job) => boolean;
-  /** Sends a job's ticket straight to a worker, at most once a second. */
-  handOver: (job: Job) => void;
-  /** Called if the queues of all tiers that may serve a job are full, or if the job would wait longer than it may. */
-  onFull: (job: Job) => void;
-}
 
 /** The number of lanes into which a job's tickets are published at first, if no pool has a free slot. */
 const firstLanes = 8;
@@ -67,25 +54,31 @@ function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waiting
 /** Publishes and maintains the tickets of the jobs of one dispatcher. */
 export class Tickets {
   readonly #broker: Broker;
-  readonly #ingress: string;
-  readonly #overflowMs: number;
+  readonly #settings: DispatchSettings;
   /** A token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
   readonly #waitingByTier = new Map<Tier, WaitingJobs>(tiers.map((tier) => [tier, new WaitingJobs()]));
-  readonly #maxQueued: number;
   readonly #onFull: (job: Job) => void;
-  readonly #offer: TicketsOptions['offer'];
-  readonly #handOver: TicketsOptions['handOver'];
+  readonly #offer: (job: Job) => boolean;
+  readonly #handOver: (job: Job) => void;
   readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
 
-  constructor(broker: Broker, { ingress, overflowMs, settings, offer, handOver, onFull }: TicketsOptions) {
-    this.#maxQueued = settings.maxQueued;
-    this.#onFull = onFull;
+  /**
+   * @param offer called with a job in a lane that stands still. Offers the job; returns false if no worker is known to wait for a job
+   * @param handOver sends a job's ticket straight to a worker, at most once a second
+   * @param onFull called if the queues of all tiers that may serve a job are full, or if the job would wait longer than it may
+   */
+  constructor(
+    { broker, settings }: Pick<DispatchContext, 'broker' | 'settings'>,
+    offer: (job: Job) => boolean,
+    handOver: (job: Job) => void,
+    onFull: (job: Job) => void,
+  ) {
+    this.#broker = broker;
+    this.#settings = settings;
     this.#offer = offer;
     this.#handOver = handOver;
-    this.#broker = broker;
-    this.#ingress = ingress;
-    this.#overflowMs = overflowMs;
+    this.#onFull = onFull;
   }
 
   /** The subjects at which the broker answers published tickets. Their last two tokens are the job and the ticket's number. */
@@ -129,7 +122,7 @@ export class Tickets {
     for (const pool of tickets.placed.keys()) if (pool.workers.size === 0) tickets.withdraw(pool);
     if (tickets.placed.size === 0) return this.place(job);
     job.recordWorkerSearch(rankPlacements(job).length > 0);
-    tickets.setOverflowAt(Math.min(tickets.overflowAt, performance.now() + this.#overflowMs));
+    tickets.setOverflowAt(Math.min(tickets.overflowAt, performance.now() + this.#settings.overflowMs));
   }
 
   /**
@@ -192,7 +185,7 @@ export class Tickets {
   /** Sets when a ticket overflows into one of the open placements, or else into the placement that opens at `nextAt`. */
   #planOverflow(job: Job, open: readonly Placement[], nextAt: number): void {
     const hasMore = open.some(({ pool }) => !job.tickets.placed.has(pool));
-    job.tickets.setOverflowAt(hasMore ? performance.now() + this.#overflowMs : nextAt);
+    job.tickets.setOverflowAt(hasMore ? performance.now() + this.#settings.overflowMs : nextAt);
   }
 
   /** Returns the lane of a pool and class, and creates the lane if there is none. */
@@ -200,16 +193,18 @@ export class Tickets {
     const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
     const lane =
       lanes.get(priority) ??
-      new FairLane<Job>({
-        publish: (job) => this.#publish(job, pool),
-        onLeave: (job) => this.#waitingByTier.get(pool.tier)?.count(job, -1),
-      });
+      new FairLane<Job>(
+        (job) => this.#publish(job, pool),
+        (job) => this.#waitingByTier.get(pool.tier)?.count(job, -1),
+      );
     this.#lanes.set(pool, lanes.set(priority, lane));
     return lane;
   }
 
   #areTiersFull(job: Job, placements: readonly Placement[]): boolean {
-    return placements.every(({ pool }) => this.#waitingByTier.get(pool.tier)?.hasNoRoom(job, this.#maxQueued));
+    return placements.every(({ pool }) =>
+      this.#waitingByTier.get(pool.tier)?.hasNoRoom(job, this.#settings.queue.maxQueued),
+    );
   }
 
   /** Adds a ticket. The ticket is published at once if the pool has a free slot, or if a worker has had the job before or refused it. */
@@ -229,7 +224,7 @@ export class Tickets {
     if (!ticket || pool.contract === undefined) return;
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };
-    const body = encodeTicket({ v: pool.contract, ingress: this.#ingress, job: job.id });
+    const body = encodeTicket({ v: pool.contract, ingress: this.#settings.ingress, job: job.id });
     this.#broker.publish(subjects.jobs(lane), body, subjects.ticketAnswer(this.#secret, job.id, ticket.number));
   }
 }

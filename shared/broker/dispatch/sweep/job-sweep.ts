@@ -1,14 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Broker } from '../../connection/connect-broker.ts';
 import type { ClosedConnections } from '../deaths/closed-connections.ts';
 import { createLossError } from '../deaths/death.ts';
 import { sortNewestFirst } from '../deaths/quarantine.ts';
+import type { DispatchContext } from '../dispatch-context.ts';
 import type { Job } from '../job.ts';
 import type { JobMachine } from '../job-machine.ts';
-import type { JobTable } from '../job-table.ts';
+import type { Tickets } from '../queue/tickets.ts';
 import { runInTurns } from '../run-in-turns.ts';
-import type { OutcomeJudge } from '../workers/outcome-judge.ts';
-import { findExceededTimeout, type Timeouts } from './find-exceeded-timeout.ts';
+import { findExceededTimeout } from './find-exceeded-timeout.ts';
 
 /** Milliseconds between two sweeps. */
 const sweepMs = 100;
@@ -25,23 +24,14 @@ const maxOfferSilenceMs = 1_500;
 /** If two sweeps are more than this many milliseconds apart, this process was blocked in between. */
 const blockedMs = 1_000;
 
-export interface JobSweepOptions {
-  broker: Broker;
-  jobs: JobTable;
-  timeouts: Timeouts;
-  /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
-  keepAliveMs: number;
-  closedConnections: Pick<ClosedConnections, 'isClosed'>;
-  judge: Pick<OutcomeJudge, 'checkLate'>;
-  machine: JobMachine;
-  /** Returns the expected milliseconds until a waiting job is claimed; undefined if it has no lane. */
-  estimateWaitMs: (job: Job, now: number) => number | undefined;
-}
-
 /** Checks all jobs ten times a second for exceeded timeouts, keep-alives that are due, and workers that are silent or disconnected. */
 export class JobSweep {
-  readonly #options: JobSweepOptions;
+  readonly #context: DispatchContext;
+  readonly #machine: JobMachine;
+  readonly #tickets: Tickets;
+  readonly #closedConnections: ClosedConnections;
   readonly #timer: NodeJS.Timeout;
+  readonly #estimateWaitMs = (job: Job, now: number): number | undefined => this.#tickets.estimateWaitMs(job, now);
   #lastSweep = performance.now();
   readonly #silentJobs = new Set<Job>();
   #disconnectedJobs: Job[] = [];
@@ -49,8 +39,11 @@ export class JobSweep {
   #isSweeping = false;
   #isClosed = false;
 
-  constructor(options: JobSweepOptions) {
-    this.#options = options;
+  constructor(context: DispatchContext, machine: JobMachine, tickets: Tickets, closedConnections: ClosedConnections) {
+    this.#context = context;
+    this.#machine = machine;
+    this.#tickets = tickets;
+    this.#closedConnections = closedConnections;
     this.#timer = setInterval(() => void this.#sweep(), sweepMs);
   }
 
@@ -62,12 +55,11 @@ export class JobSweep {
   /** Counts the silence of every worker from now on, because frames that the workers sent earlier may be lost. */
   restartSilence(): void {
     const now = performance.now();
-    for (const { attempt } of this.#options.jobs.values()) attempt?.restartSilence(now);
+    for (const { attempt } of this.#context.jobs.values()) attempt?.restartSilence(now);
   }
 
   async #sweep(): Promise<void> {
     const startedAt = performance.now();
-    const { jobs, machine } = this.#options;
     if (startedAt - this.#lastSweep > blockedMs) this.restartSilence();
     this.#lastSweep = startedAt;
     if (this.#isSweeping) return;
@@ -76,36 +68,42 @@ export class JobSweep {
       try {
         if (!job.isOver) this.#check(job, performance.now());
       } catch (error) {
-        machine.onThrown(job, error);
+        this.#machine.onThrown(job, error);
       }
     };
-    await runInTurns(jobs.values(), check, () => this.#isClosed);
+    await runInTurns(this.#context.jobs.values(), check, () => this.#isClosed);
     this.#isSweeping = false;
     for (const job of sortNewestFirst(this.#disconnectedJobs))
-      machine.raise(job, { type: 'workerDisconnected', error: createLossError(), evidence: 'closed' });
+      this.#machine.raise(job, { type: 'workerDisconnected', error: createLossError(), evidence: 'closed' });
     this.#disconnectedJobs = [];
     if (this.#silentJobs.size > 0 && !this.#isReporting && !this.#isClosed) await this.#reportLostJobs();
   }
 
+  #findExceededTimeout(job: Job, now: number): ReturnType<typeof findExceededTimeout> {
+    const { broker, settings } = this.#context;
+    return findExceededTimeout(job, settings.timeouts, now, broker.disconnectedSince, this.#estimateWaitMs);
+  }
+
   /** Raises the events that are due for a job. Silent and disconnected workers are handled once all jobs are checked. */
   #check(job: Job, now: number): void {
-    const { broker, timeouts, keepAliveMs, closedConnections, estimateWaitMs, judge, machine } = this.#options;
-    const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
+    const { broker, judge, settings } = this.#context;
+    const exceeded = this.#findExceededTimeout(job, now);
     if (exceeded === 'lost') return void this.#silentJobs.add(job);
-    if (exceeded) return machine.raise(job, { type: 'timedOut', error: exceeded });
-    if (job.request.stream && now - job.lastWriteAt > keepAliveMs) machine.raise(job, { type: 'keepAliveDue' });
+    if (exceeded) return this.#machine.raise(job, { type: 'timedOut', error: exceeded });
+    if (job.request.stream && now - job.lastWriteAt > settings.keepAliveMs)
+      this.#machine.raise(job, { type: 'keepAliveDue' });
     if (!broker.connected || job.isOver) return undefined;
     const { attempt } = job;
-    if (!attempt) return machine.raise(job, { type: 'stillWaiting' });
-    if (closedConnections.isClosed(attempt.worker, attempt.lastFrameAt, now))
+    if (!attempt) return this.#machine.raise(job, { type: 'stillWaiting' });
+    if (this.#closedConnections.isClosed(attempt.worker, attempt.lastFrameAt, now))
       return void this.#disconnectedJobs.push(job);
     const quietMs = now - attempt.lastFrameAt;
     if (attempt.isOffered && !attempt.hasSentFrame && quietMs > maxOfferSilenceMs)
-      machine.raise(job, { type: 'offerIgnored' });
-    else if (quietMs > requestFrameAfterMs) machine.raise(job, { type: 'framesDue' });
+      this.#machine.raise(job, { type: 'offerIgnored' });
+    else if (quietMs > requestFrameAfterMs) this.#machine.raise(job, { type: 'framesDue' });
     if (job.state !== 'claimed' || !job.request.stream || !judge.checkLate(attempt, now)) return undefined;
     const error = new RouterError('first_token_timeout', 'The model gave no first token in time.');
-    return machine.raise(job, { type: 'tokenLate', error });
+    return this.#machine.raise(job, { type: 'tokenLate', error });
   }
 
   /**
@@ -115,19 +113,17 @@ export class JobSweep {
    */
   async #reportLostJobs(): Promise<void> {
     this.#isReporting = true;
-    const isPrompt = await this.#options.broker.answersPromptly();
+    const isPrompt = await this.#context.broker.answersPromptly();
     this.#isReporting = false;
     const silent = [...this.#silentJobs];
     this.#silentJobs.clear();
     if (!isPrompt) return this.restartSilence();
-    const { broker, timeouts, estimateWaitMs, machine } = this.#options;
     const now = performance.now();
     for (const job of silent) {
-      const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
-      if (exceeded !== 'lost' || !job.attempt) continue;
+      if (this.#findExceededTimeout(job, now) !== 'lost' || !job.attempt) continue;
       const isAlive = job.attempt.worker.provenAliveAt > job.attempt.lastFrameAt;
       const error = createLossError('The worker fell silent in the middle of the answer.');
-      machine.raise(job, { type: isAlive ? 'workerLost' : 'workerDied', error });
+      this.#machine.raise(job, { type: isAlive ? 'workerLost' : 'workerDied', error });
     }
   }
 }

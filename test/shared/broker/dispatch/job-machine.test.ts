@@ -6,7 +6,10 @@ import { DeathChecks } from '#shared/broker/dispatch/deaths/death-checks.ts';
 import { Quarantine } from '#shared/broker/dispatch/deaths/quarantine.ts';
 import { WorkerDeaths } from '#shared/broker/dispatch/deaths/worker-deaths.ts';
 import { JobConditions } from '#shared/broker/dispatch/job-conditions.ts';
-import { JobEffects, type JobEffectsDependencies } from '#shared/broker/dispatch/job-effects.ts';
+import type { JobPlacer } from '#shared/broker/dispatch/claims/job-placer.ts';
+import type { DispatchContext } from '#shared/broker/dispatch/dispatch-context.ts';
+import { JobEffects } from '#shared/broker/dispatch/job-effects.ts';
+import type { Queue } from '#shared/broker/dispatch/queue/queue.ts';
 import type { JobEvent } from '#shared/broker/dispatch/job-event.ts';
 import { jobLife } from '#shared/broker/dispatch/job-life.ts';
 import { JobMachine } from '#shared/broker/dispatch/job-machine.ts';
@@ -54,10 +57,10 @@ function open({ operation, continues, offers }: Settings) {
   };
   const none = (): void => undefined;
   const raise = (job: Job, event: JobEvent): void => machine.raise(job, event);
-  const dependencies = {
+  const placer = { place: () => (free.shift() === true ? createOffer() : undefined) } as unknown as JobPlacer;
+  const queue = { maintain: none, tickets: { review: none } } as unknown as Queue;
+  const context = {
     jobs,
-    placer: { place: () => (free.shift() === true ? createOffer() : undefined) },
-    queue: { maintain: none, tickets: { review: none } },
     link: { offer: none, grant: none, cancel: none, requestFrames: none },
     quarantine: new Quarantine(),
     deaths,
@@ -68,8 +71,8 @@ function open({ operation, continues, offers }: Settings) {
     judge,
     log: logger,
     raise,
-  } as unknown as JobEffectsDependencies;
-  const machine = new JobMachine(new JobConditions(deaths, 3), new JobEffects(dependencies), logger);
+  } as unknown as DispatchContext;
+  const machine = new JobMachine(new JobConditions(deaths, 3), new JobEffects(context, placer, queue), logger);
   const request: JobRequest = {
     requestId: 'r',
     operation,
