@@ -3,7 +3,24 @@ import type { JobEnd } from '../contract/job-contract.ts';
 import type { Attempt } from './attempt.ts';
 import type { ContinuationOutcome } from './continuation/stream-continuation.ts';
 import type { JobState } from './job-event.ts';
-import type { AttemptTimes } from './job-timeline.ts';
+
+/** One ended attempt of a job. Times are milliseconds of `performance.now()`. */
+export interface AttemptTimes {
+  worker: string;
+  /** Whether the job was offered; otherwise it was claimed. */
+  isOffered: boolean;
+  /** When the wait for this attempt began. */
+  waitingSince: number;
+  /** When the job was granted or offered. */
+  assignedAt: number;
+  /** When the first frame came, which shows that the worker has the job; undefined if no frame came. */
+  begunAt: number | undefined;
+  /** When the first piece or the end of the answer came, whichever came first; undefined if neither came. */
+  firstDataAt: number | undefined;
+  endedAt: number;
+  /** How the attempt ended: `done`, `cancelled`, `refused` for a refused offer, or the code of an error. */
+  end: string;
+}
 
 /** The course and outcome of an ended job. Times are milliseconds of `performance.now()`. */
 export interface JobReport {

@@ -3,11 +3,13 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Attempt } from './attempt.ts';
 
-interface TracedJob {
+/** The attempts of a job, see `JobAttempts`. */
+interface TracedAttempts {
+  /** The job's id. */
   readonly id: string;
-  readonly attempts: number;
+  readonly count: number;
   readonly waitingSince: number;
-  readonly attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
+  readonly current: Pick<Attempt, 'worker' | 'placement'> | undefined;
 }
 
 /**
@@ -31,18 +33,18 @@ export class JobTrace {
    * Begins the span of an attempt, and ends the span of its wait in the queue.
    * @returns the trace context for the worker
    */
-  beginAttempt(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
-    this.#attempt = this.#beginSpan(job);
+  beginAttempt(attempts: TracedAttempts, { worker, isOffered }: Attempt): TraceContext {
+    this.#attempt = this.#beginSpan(attempts);
     const { tier, pool } = worker.pool;
     const to = isOffered ? 'offer' : 'jobs';
     const queueSpan = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
-      startedAt: job.waitingSince,
+      startedAt: attempts.waitingSince,
       attributes: {
         [names.messagingSystem]: 'nats',
         [names.messagingDestination]: `${to}.${tier}.${pool}`,
         [names.messagingOperation]: 'publish',
         [names.messagingOperationType]: 'send',
-        [names.messageId]: job.id,
+        [names.messageId]: attempts.id,
       },
     });
     queueSpan.end();
@@ -69,21 +71,21 @@ export class JobTrace {
   }
 
   /** Ends the trace of the job. If the job still waited, adds a span for an attempt without a worker. */
-  end(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
-    const attempt = this.#attempt ?? this.#beginSpan(job);
+  end(attempts: TracedAttempts, problem: ErrorCode | 'cancelled' | undefined): void {
+    const attempt = this.#attempt ?? this.#beginSpan(attempts);
     if (problem !== undefined) attempt.fail(problem);
     attempt.end();
   }
 
-  #beginSpan({ attempts, waitingSince, attempt }: TracedJob): TraceSpan {
-    const { id: worker, announcement } = attempt?.worker ?? {};
+  #beginSpan({ count, waitingSince, current }: TracedAttempts): TraceSpan {
+    const { id: worker, announcement } = current?.worker ?? {};
     return this.#request.child('attempt', 'internal', {
       startedAt: waitingSince,
       attributes: {
-        'rtr.attempt': attempts,
+        'rtr.attempt': count,
         'rtr.worker': worker,
         'rtr.tier': announcement?.tier,
-        'rtr.model': attempt?.placement.model,
+        'rtr.model': current?.placement.model,
       },
     });
   }

@@ -7,15 +7,13 @@ import type { JobReport } from './job-report.ts';
 import type { JobRequest } from './job-request.ts';
 import type { JobSink } from './job-sink.ts';
 import type { JobState } from './job-event.ts';
-import { JobTimeline } from './job-timeline.ts';
-import { JobTrace } from './job-trace.ts';
+import { JobAttempts } from './job-attempts.ts';
 import type { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { createPayload, type Payload } from './continuation/kept-stream.ts';
 import { StreamContinuation } from './continuation/stream-continuation.ts';
 import { JobTickets } from './queue/job-tickets.ts';
-import { FailedWorkers } from './claims/failed-workers.ts';
+import type { FailedWorkers } from './claims/failed-workers.ts';
 import { noWorkers, type Placement } from './workers/live-pool.ts';
-import type { LiveWorker } from './workers/live-worker.ts';
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {
@@ -25,18 +23,11 @@ export class Job {
   readonly finished: Promise<JobReport>;
   readonly queuedAt = performance.now();
   readonly tickets = new JobTickets();
-  readonly #trace: JobTrace | undefined;
-  readonly #timeline = new JobTimeline();
+  readonly #attempts: JobAttempts;
   readonly #finish: (report: JobReport) => void;
   #state: JobState = 'queued';
   #body: Buffer | undefined;
-  #attempt: Attempt | undefined;
-  #attempts = 0;
-  #failedWorkers: FailedWorkers | undefined;
-  #moves: readonly ErrorCode[] = [];
-  #refusals = 0;
   #death: Death | undefined;
-  #waitingSince = this.queuedAt;
   #noWorkerSince: number | undefined;
   #firstByteAt: number | undefined;
   /** When the job was granted or offered to the worker that gave the first byte. */
@@ -51,12 +42,12 @@ export class Job {
     this.request = request;
     this.#body = body;
     this.sink = sink;
-    this.#trace = request.trace && new JobTrace(request.trace);
+    this.#attempts = new JobAttempts(id, this.queuedAt, request.trace);
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
     if (memory && request.stream && request.mayContinue === true) this.#continuation = new StreamContinuation(memory);
-    if (request.avoid) this.#addFailedWorker(request.avoid, false);
+    if (request.avoid) this.#attempts.avoid(request.avoid, false);
   }
 
   get state(): JobState {
@@ -112,26 +103,26 @@ export class Job {
 
   /** The attempt of the worker that has the job, or had it when the job ended. */
   get attempt(): Attempt | undefined {
-    return this.#attempt;
+    return this.#attempts.current;
   }
 
   /** The number of attempts so far, without refused offers. */
   get attempts(): number {
-    return this.#attempts;
+    return this.#attempts.count;
   }
 
   /** The ids of the workers that failed on this job at most a few seconds ago. */
   get workersToAvoid(): ReadonlySet<string> {
-    return this.#failedWorkers?.listWorkersToAvoid() ?? noWorkers;
+    return this.failedWorkers?.listWorkersToAvoid() ?? noWorkers;
   }
 
   get failedWorkers(): FailedWorkers | undefined {
-    return this.#failedWorkers;
+    return this.#attempts.failedWorkers;
   }
 
   /** The number of refused offers. */
   get refusals(): number {
-    return this.#refusals;
+    return this.#attempts.refusals;
   }
 
   /** The last death of a worker that had the job. This job, or another job of that worker, may have killed it. */
@@ -141,7 +132,7 @@ export class Job {
 
   /** When the job's last wait in the queue began. */
   get waitingSince(): number {
-    return this.#waitingSince;
+    return this.#attempts.waitingSince;
   }
 
   /** The start of the time since which no live worker can serve the job; undefined while a live worker can serve the job or has it. */
@@ -159,11 +150,11 @@ export class Job {
    * streamed.
    */
   get firstTokenMs(): number | undefined {
-    return this.request.stream ? this.#attempt?.firstDataMs : undefined;
+    return this.request.stream ? this.attempt?.firstDataMs : undefined;
   }
 
   get traceId(): string | undefined {
-    return this.#trace?.traceId;
+    return this.#attempts.traceId;
   }
 
   /** The tiers that may serve the job, including tiers without a worker right now. Computed at the first call. */
@@ -186,18 +177,12 @@ export class Job {
   /** Records that the job is offered to a worker, or granted to a worker that claimed it. */
   beginAttempt(attempt: Attempt): void {
     this.#noWorkerSince = undefined;
-    this.#attempt = attempt;
-    this.#attempts += 1;
-    if (this.#trace) attempt.traceContext = this.#trace.beginAttempt(this, attempt);
+    this.#attempts.begin(attempt);
   }
 
   /** Records that the worker refuses the offer, which does not count as an attempt. */
   recordRefusal(): void {
-    this.#trace?.endRefusedOffer();
-    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, 'refused');
-    this.#attempts -= 1;
-    this.#refusals += 1;
-    this.#attempt = undefined;
+    this.#attempts.recordRefusal();
   }
 
   /** Records that a worker has died with the job. */
@@ -215,18 +200,13 @@ export class Job {
    * @param isReported whether the worker reported a failure, which its whole pool may share, and did not just fall silent
    */
   avoidWorker(isReported: boolean): void {
-    if (this.#attempt) this.#addFailedWorker(this.#attempt.worker, isReported);
+    if (this.attempt) this.#attempts.avoid(this.attempt.worker, isReported);
   }
 
   /** Records that the worker of the attempt is lost or has failed, and that the job waits for another worker. */
   recordLoss(error: RouterError): void {
-    this.#trace?.endLostAttempt(error.code);
-    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, error.code);
-    this.#moves = [...this.#moves, error.code];
     if (this.hasBegun) this.#continuation?.recordLoss(error);
-    this.#attempt?.partialAnswer?.release();
-    this.#attempt = undefined;
-    this.#waitingSince = performance.now();
+    this.#attempts.recordLoss(error.code);
   }
 
   /** Passes a piece of a streamed answer to the sink. */
@@ -241,13 +221,13 @@ export class Job {
   beginAnswer(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.recordContinued(now);
-      this.#trace?.markContinued();
+      this.#attempts.recordContinued();
       return this.sink.moved?.(this);
     }
     this.sink.begin(this);
     this.#firstByteAt = now;
-    this.#begunClaimAt = this.#attempt?.assignedAt;
-    if (this.#attempt) this.#continuation?.begin(this.#body, this.#attempt.placement);
+    this.#begunClaimAt = this.attempt?.assignedAt;
+    if (this.attempt) this.#continuation?.begin(this.#body, this.attempt.placement);
     this.#body = undefined;
   }
 
@@ -262,7 +242,7 @@ export class Job {
    */
   writeEnd(lastBytes: Uint8Array, now: number): void {
     if (this.#state === 'claimed') this.beginAnswer(now);
-    if (!this.isOver) this.sink.end(this.#attempt?.partialAnswer?.join(lastBytes) ?? lastBytes);
+    if (!this.isOver) this.sink.end(this.attempt?.partialAnswer?.join(lastBytes) ?? lastBytes);
   }
 
   complete(end: JobEnd): void {
@@ -274,7 +254,7 @@ export class Job {
    * @param failure the reason why its worker cannot continue the stream, if the worker reports it
    */
   fail(error: RouterError, failure?: ContinuationFailure): void {
-    if (this.hasBegun) this.#continuation?.recordFailure(failure, this.#attempt === undefined, error.movable);
+    if (this.hasBegun) this.#continuation?.recordFailure(failure, this.attempt === undefined, error.movable);
     this.#end(error.code, undefined, error);
   }
 
@@ -282,27 +262,18 @@ export class Job {
     this.#end('cancelled');
   }
 
-  #addFailedWorker(worker: Pick<LiveWorker, 'id' | 'pool'>, isReported: boolean): void {
-    (this.#failedWorkers ??= new FailedWorkers()).add(worker, isReported);
-  }
-
   #end(problem: ErrorCode | 'cancelled' | undefined, end?: JobEnd, error?: RouterError): void {
     this.#body = undefined;
     this.#continuation?.close();
-    this.#attempt?.partialAnswer?.release();
-    this.#trace?.end(this, problem);
-    this.#timeline.recordEnd(this.#attempt, this.#waitingSince, problem ?? 'done');
+    this.#attempts.end(problem);
     this.#finish({
       state: this.#state,
-      attempts: this.#attempts,
-      moves: this.#moves,
+      ...this.#attempts.report(),
       continuations: this.#continuation?.outcomes ?? [],
       queuedAt: this.queuedAt,
-      claimedAt: this.#begunClaimAt ?? this.#attempt?.assignedAt,
+      claimedAt: this.#begunClaimAt ?? this.attempt?.assignedAt,
       firstByteAt: this.#firstByteAt,
       endedAt: performance.now(),
-      attempt: this.#attempt,
-      ...this.#timeline.read(),
       end,
       error,
     });

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { buildUsageRecord } from '#shared/serving/usage-record.ts';
 import { usageRecordSchema } from '#shared/accounts/ledger/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { JobTimeline } from '#shared/broker/dispatch/job-timeline.ts';
+import { JobAttempts } from '#shared/broker/dispatch/job-attempts.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
@@ -42,10 +42,14 @@ describe.concurrent('the attempts of a job', () => {
   it('are the first seven and the last, if there are more', async ({ ingress, addWorker, expect }) => {
     await addWorker({ id: 'a' });
     const report = await ingress.send({}).finished;
-    const timeline = new JobTimeline();
-    for (let count = 0; count < 20; count += 1) timeline.recordEnd(report.attempt as never, 0, String(count));
-    expect(timeline.read().timeline.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
-    const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read().timeline[0], end: String(index) }));
+    const attempts = new JobAttempts('j', 0);
+    for (let count = 0; count < 20; count += 1) {
+      attempts.begin(report.attempt as never);
+      attempts.recordLoss(String(count) as never);
+    }
+    const { timeline } = attempts.report();
+    expect(timeline.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
+    const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline[0], end: String(index) }));
     const { timeline: kept = [] } = recordOf({ ...report, timeline: many as never });
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
