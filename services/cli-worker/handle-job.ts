@@ -70,7 +70,7 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       unseal: createUnseal(job),
     });
     const input = { tokens: inputTokens };
-    const answerContext = createAnswerContext({ translation, job, request: clientRequest, input });
+    const answerContext = createAnswerContext(translation, job, clientRequest, input);
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
     return job.trace ? converseTraced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };

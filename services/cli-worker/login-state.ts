@@ -2,14 +2,6 @@ import { statSync } from 'node:fs';
 import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import type { Logger } from '#shared/core/log.ts';
 
-export interface LoginStateOptions {
-  /** The file of the login, which a new sign-in writes; undefined if a key is used. */
-  file: string | undefined;
-  log: Logger;
-  /** Called when the login becomes invalid, and when the worker accepts jobs again to try it. */
-  onChange: () => void;
-}
-
 /** Milliseconds until an invalid login is tried again for the first time. The time doubles with each further refusal. */
 const firstRetryMs = 60_000;
 /** Maximum milliseconds until an invalid login is tried again. */
@@ -24,7 +16,9 @@ const checkMs = 1_000;
  * then shows whether the login is valid.
  */
 export class LoginState {
-  readonly #options: LoginStateOptions;
+  readonly #file: string | undefined;
+  readonly #log: Logger;
+  readonly #onChange: () => void;
   /** Consecutive refusals of the login by the upstream. */
   #refusals = 0;
   /** When the worker will accept jobs again, in ms since 1970; undefined unless the login is invalid. */
@@ -32,8 +26,14 @@ export class LoginState {
   #fileChangedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: LoginStateOptions) {
-    this.#options = options;
+  /**
+   * @param file the file of the login, which a new sign-in writes; undefined if a key is used
+   * @param onChange called when the login becomes invalid, and when the worker accepts jobs again to try it
+   */
+  constructor(file: string | undefined, log: Logger, onChange: () => void) {
+    this.#file = file;
+    this.#log = log;
+    this.#onChange = onChange;
   }
 
   /** Returns the facts to announce. They say that the worker accepts no jobs while the login is invalid. */
@@ -54,8 +54,8 @@ export class LoginState {
     this.#retryAt = Date.now() + Math.min(maxRetryMs, firstRetryMs * 2 ** (this.#refusals - 1));
     this.#fileChangedAt = this.#readFileTime();
     this.#timer = setInterval(() => this.#checkAgain(), checkMs);
-    this.#options.log.error('the upstream refuses the login of the CLI: sign in anew; the worker takes no jobs');
-    this.#options.onChange();
+    this.#log.error('the upstream refuses the login of the CLI: sign in anew; the worker takes no jobs');
+    this.#onChange();
   }
 
   close(): void {
@@ -67,12 +67,12 @@ export class LoginState {
     if (!hasChanged && Date.now() < (this.#retryAt ?? 0)) return;
     clearInterval(this.#timer);
     this.#retryAt = undefined;
-    this.#options.log.info({ hasChanged }, 'the login of the CLI is tried again');
-    this.#options.onChange();
+    this.#log.info({ hasChanged }, 'the login of the CLI is tried again');
+    this.#onChange();
   }
 
   #readFileTime(): number | undefined {
-    const { file } = this.#options;
+    const file = this.#file;
     if (file === undefined) return undefined;
     try {
       return statSync(file).mtimeMs;

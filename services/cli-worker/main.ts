@@ -23,9 +23,9 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
   releases.add('process guard', () => guard.close());
-  const starter = new ProcessStarter({ command: program, guard, environment, furtherVariables: config.CLI_ENV });
+  const starter = new ProcessStarter(program, guard, environment, config.CLI_ENV);
   const loginFile = cli.kind === 'command' ? undefined : findLoginFile(logins[cli.kind], starter.readVariable);
-  const login = new LoginState({ file: loginFile, log, onChange: announce });
+  const login = new LoginState(loginFile, log, announce);
   releases.add('login state', () => login.close());
   const servedCli = await cli.serve({
     starter,

@@ -11,12 +11,6 @@ export interface Allowance {
   resumesAt?: number | undefined;
 }
 
-export interface LimitedSlotsOptions {
-  /** Number of concurrent jobs while no limit is nearly exhausted. */
-  slots: number;
-  onChange: (allowance: Allowance) => void;
-}
-
 /** Milliseconds after which a limit no longer reduces the slots, even if its window is longer. */
 const maxWindowMs = 60_000;
 
@@ -31,14 +25,17 @@ const nearlyExhausted = 0.1;
  * none, until the limit's window resets. The strictest reported limit applies.
  */
 export class LimitedSlots {
-  readonly #options: LimitedSlotsOptions;
+  readonly #slots: number;
+  readonly #onChange: (allowance: Allowance) => void;
   readonly #slotsByLimit = new Map<string, { slots: number; until: number; resetsAt: number }>();
   #allowance: Allowance;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: LimitedSlotsOptions) {
-    this.#options = options;
-    this.#allowance = { slots: options.slots, accepting: true };
+  /** @param slots the number of concurrent jobs while no limit is nearly exhausted */
+  constructor(slots: number, onChange: (allowance: Allowance) => void) {
+    this.#slots = slots;
+    this.#onChange = onChange;
+    this.#allowance = { slots, accepting: true };
   }
 
   get allowance(): Allowance {
@@ -51,7 +48,7 @@ export class LimitedSlots {
       const slots = this.#computeSlots(limit);
       const until = now + Math.min(maxWindowMs, limit.resetMs);
       const resetsAt = now + limit.resetMs;
-      if (slots < this.#options.slots) this.#slotsByLimit.set(limit.name, { slots, until, resetsAt });
+      if (slots < this.#slots) this.#slotsByLimit.set(limit.name, { slots, until, resetsAt });
       else this.#slotsByLimit.delete(limit.name);
     }
     this.#applyCurrent();
@@ -63,7 +60,7 @@ export class LimitedSlots {
 
   #computeSlots({ unit, limit, remaining }: RateLimit): number {
     if (remaining === 0) return 0;
-    const { slots } = this.#options;
+    const slots = this.#slots;
     const remainingPart = limit === undefined || limit === 0 ? 1 : remaining / limit;
     const reducedSlots =
       remainingPart >= nearlyExhausted ? slots : Math.max(1, Math.floor((slots * remainingPart) / nearlyExhausted));
@@ -76,7 +73,7 @@ export class LimitedSlots {
     const now = performance.now();
     const ends: number[] = [];
     let closedUntil = now;
-    let { slots } = this.#options;
+    let slots = this.#slots;
     for (const [name, reduction] of this.#slotsByLimit) {
       if (reduction.until <= now) this.#slotsByLimit.delete(name);
       else {
@@ -99,6 +96,6 @@ export class LimitedSlots {
     const hasSameEnd = Math.abs((allowance.resumesAt ?? 0) - resumesAt) < minEndChangeMs;
     if (allowance.slots === slots && allowance.accepting === accepting && hasSameEnd) return;
     this.#allowance = allowance;
-    this.#options.onChange(allowance);
+    this.#onChange(allowance);
   }
 }

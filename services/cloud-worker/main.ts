@@ -30,12 +30,9 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     throw new ConfigError(`Nothing lists the models of ${provider.title}: name them in PROVIDER_MODELS.`);
   }
 
-  const limitedSlots = new LimitedSlots({
-    slots: config.SLOTS,
-    onChange: (allowance) => {
-      log.info(allowance, allowance.accepting ? 'the allowance has changed' : 'the worker takes no jobs for now');
-      announce();
-    },
+  const limitedSlots = new LimitedSlots(config.SLOTS, (allowance) => {
+    log.info(allowance, allowance.accepting ? 'the allowance has changed' : 'the worker takes no jobs for now');
+    announce();
   });
   releases.add('limited slots', () => limitedSlots.close());
   const reportRefusal = createRefusalReport(provider, log);

@@ -57,7 +57,7 @@ export class ProviderUpstream implements JobUpstream<ProviderRoute, ProviderRequ
     this.models = options.models;
     this.#options = options;
     this.#routes = new ProviderRoutes(provider, translations);
-    this.#writer = new RequestWriter({ counter: this.#counter, origin });
+    this.#writer = new RequestWriter(this.#counter, origin);
   }
 
   chooseRoute({ format: client }: GrantedJob, { id }: ModelInfo, request: JsonObject): ProviderRoute {

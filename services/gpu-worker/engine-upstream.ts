@@ -60,7 +60,7 @@ export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest>
     this.#options = options;
     this.#routes = new EngineRoutes(engine, translations);
     this.#counter = new TokenCounter(engine.countTokens?.bind(engine, http));
-    this.#writer = new RequestWriter({ counter: this.#counter });
+    this.#writer = new RequestWriter(this.#counter);
     this.#relayed = { http, traceName: engine.kind, timeouts };
   }
 

@@ -48,7 +48,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
     mcp.servers.filter(({ kind }) => kind === 'oauth'),
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
   ];
-  const linkedServers = new LinkedServers(linkedEntries, { maxMessageBytes, log });
+  const linkedServers = new LinkedServers(linkedEntries, maxMessageBytes, log);
   const links = sharedEntries.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
   addServerMetrics(admin.registry, () => links);
   releases.add('MCP servers', async () => {
@@ -57,7 +57,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
   await waitForFirstTries(links);
   const toolSet = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log, linkedServers.infos);
   tools = toolSet;
-  const toolBreakers = new ToolBreakers({ log, onChange: announce });
+  const toolBreakers = new ToolBreakers(log, announce);
   releases.add('circuit breakers of tools', () => toolBreakers.close());
   addFailingToolsMetric(admin.registry, () => toolBreakers.failing);
 

@@ -5,12 +5,6 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { computeOpenMs, maxFailures } from '#shared/worker/circuit-breaker.ts';
 
-export interface ToolBreakersOptions {
-  log: Logger;
-  /** Called when the result of `selectAccepting` may change. */
-  onChange: () => void;
-}
-
 interface ToolState {
   state: 'closed' | 'open' | 'half-open';
   failures: number;
@@ -35,12 +29,15 @@ type CallOutcome = 'served' | 'nothing' | RouterError;
  * States of a tool: closed → open → half-open → closed; half-open → open.
  */
 export class ToolBreakers {
-  readonly #options: ToolBreakersOptions;
+  readonly #log: Logger;
+  readonly #onChange: () => void;
   /** Tools with failures since their last answer, by name. */
   readonly #toolStates = new Map<string, ToolState>();
 
-  constructor(options: ToolBreakersOptions) {
-    this.#options = options;
+  /** @param onChange called when the result of `selectAccepting` may change */
+  constructor(log: Logger, onChange: () => void) {
+    this.#log = log;
+    this.#onChange = onChange;
   }
 
   /** The names of tools that accept no calls, or one at a time, because their server fails. */
@@ -70,7 +67,7 @@ export class ToolBreakers {
       const probeOutcome = failing?.state === 'half-open' ? Promise.withResolvers<CallOutcome>() : undefined;
       if (failing && probeOutcome) {
         failing.probe = probeOutcome.promise;
-        this.#options.onChange();
+        this.#onChange();
       }
       let outcome: CallOutcome = 'nothing';
       try {
@@ -95,7 +92,7 @@ export class ToolBreakers {
   #recordOutcome(name: string, outcome: CallOutcome, isProbe: boolean): void {
     const failing = this.#toolStates.get(name) ?? this.#createToolState();
     if (outcome === 'served') this.#closeCircuit(name);
-    else if (outcome === 'nothing') return isProbe ? this.#options.onChange() : undefined;
+    else if (outcome === 'nothing') return isProbe ? this.#onChange() : undefined;
     else {
       this.#toolStates.set(name, failing);
       failing.failures += 1;
@@ -113,20 +110,20 @@ export class ToolBreakers {
     this.#toolStates.delete(name);
     clearTimeout(failing.timer);
     if (failing.state === 'closed') return;
-    this.#options.log.info({ tool: name }, 'a tool works again: it takes calls');
-    this.#options.onChange();
+    this.#log.info({ tool: name }, 'a tool works again: it takes calls');
+    this.#onChange();
   }
 
   #openCircuit(name: string, failing: ToolState): void {
     failing.state = 'open';
     failing.openings += 1;
     const ms = computeOpenMs(failing.openings);
-    this.#options.log.warn({ tool: name, ms: Math.round(ms) }, 'the server of a tool fails: it takes no calls for now');
+    this.#log.warn({ tool: name, ms: Math.round(ms) }, 'the server of a tool fails: it takes no calls for now');
     failing.timer = setTimeout(() => {
       failing.state = 'half-open';
-      this.#options.onChange();
+      this.#onChange();
     }, ms);
-    this.#options.onChange();
+    this.#onChange();
   }
 }
 

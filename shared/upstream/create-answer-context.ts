@@ -4,23 +4,20 @@ import { createAnswerId } from '#shared/formats/client-format.ts';
 import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-export interface AnswerContextOptions {
-  translation: Pick<Translation, 'client' | 'recallFields'>;
-  job: Pick<UpstreamJob, 'model' | 'answerId' | 'ownerKey'>;
-  /** The client's request. */
-  request: JsonObject;
-  /** The best known number of input tokens. Read if the upstream does not report the number. */
-  input: { readonly tokens: number };
-  /** See `AnswerContext.origin`. */
-  origin?: string | undefined;
-}
-
 /**
  * Creates the answer context, with the answer fields that the router sets itself: the model, the time, and an id that differs from all ids
  * of the upstream.
+ * @param request the client's request
+ * @param input the best known number of input tokens. Read if the upstream does not report the number
+ * @param origin see `AnswerContext.origin`
  */
-export function createAnswerContext(options: AnswerContextOptions): AnswerContext {
-  const { translation, job, request, input, origin } = options;
+export function createAnswerContext(
+  translation: Pick<Translation, 'client' | 'recallFields'>,
+  job: Pick<UpstreamJob, 'model' | 'answerId' | 'ownerKey'>,
+  request: JsonObject,
+  input: { readonly tokens: number },
+  origin?: string,
+): AnswerContext {
   return {
     id: job.answerId ?? createAnswerId(translation.client),
     model: job.model,

@@ -12,35 +12,36 @@ import { parseUpstreamEvent } from '#shared/translate/upstreams/parse-upstream-j
 /** Maximum continuations of one turn. After that, a paused turn ends as if it were complete. */
 const maxContinuations = 8;
 
-export interface PausableTurnParts {
-  upstream: HttpUpstreamFormat;
-  /** The client's format. Clients of the messages format continue their turns themselves. */
-  client: ClientFormat;
-  /** The request as sent to the upstream. */
-  request: JsonObject;
-  write: (request: JsonObject) => Buffer[];
-}
-
 /**
  * A turn of a messages upstream that runs tools itself. After many tool runs, the upstream pauses the turn (`stop_reason: "pause_turn"`).
  * The upstream continues the turn when it gets its own message back. The client gets one answer, with the usage of all messages of the
  * turn.
  */
 export class PausableTurn {
-  readonly #parts: PausableTurnParts;
+  readonly #request: JsonObject;
+  readonly #write: (request: JsonObject) => Buffer[];
   readonly #content: Json[] = [];
   #usage: JsonObject = {};
   #continuations = 0;
 
-  private constructor(parts: PausableTurnParts) {
-    this.#parts = parts;
+  private constructor(request: JsonObject, write: (request: JsonObject) => Buffer[]) {
+    this.#request = request;
+    this.#write = write;
   }
 
-  /** Returns undefined for a request whose turn cannot pause, or whose client continues the turn itself. */
-  static createFor(parts: PausableTurnParts): PausableTurn | undefined {
-    if (parts.upstream !== messagesUpstream || parts.client === messagesFormat) return undefined;
-    const { tools } = parts.request;
-    return Array.isArray(tools) && tools.some(isRunByUpstream) ? new PausableTurn(parts) : undefined;
+  /**
+   * Returns undefined for a request whose turn cannot pause, or whose client continues the turn itself, as clients of the messages format do.
+   * @param request the request as sent to the upstream
+   */
+  static createFor(
+    upstream: HttpUpstreamFormat,
+    client: ClientFormat,
+    request: JsonObject,
+    write: (request: JsonObject) => Buffer[],
+  ): PausableTurn | undefined {
+    if (upstream !== messagesUpstream || client === messagesFormat) return undefined;
+    const { tools } = request;
+    return Array.isArray(tools) && tools.some(isRunByUpstream) ? new PausableTurn(request, write) : undefined;
   }
 
   /** Whether the turn had more than one message. */
@@ -64,10 +65,9 @@ export class PausableTurn {
 
   /** Builds the body of the request that continues the turn. */
   writeContinuation(): Buffer[] {
-    const { request, write } = this.#parts;
-    const { messages } = request;
+    const { messages } = this.#request;
     const assistantTurn = { role: 'assistant', content: this.#content };
-    return write({ ...request, messages: [...(Array.isArray(messages) ? messages : []), assistantTurn] });
+    return this.#write({ ...this.#request, messages: [...(Array.isArray(messages) ? messages : []), assistantTurn] });
   }
 
   /** Returns the fields of the answer to which all messages of the turn contribute. */

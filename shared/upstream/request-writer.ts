@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
-import { createAnswerContext, type AnswerContextOptions, type UpstreamJob } from './create-answer-context.ts';
+import { createAnswerContext, type UpstreamJob } from './create-answer-context.ts';
 import { InputCount } from './input-count.ts';
 import { OutputFit } from './output-fit.ts';
 import { PausableTurn } from './pausable-turn.ts';
@@ -29,10 +29,6 @@ export interface WrittenRequest extends UpstreamRequest {
   onStatus?: (status: number) => void;
 }
 
-export interface RequestWriterOptions extends Pick<AnswerContextOptions, 'origin'> {
-  counter: TokenCounter;
-}
-
 /** The sources of a request besides its translation. */
 interface RequestSource {
   job: UpstreamJob;
@@ -42,10 +38,13 @@ interface RequestSource {
 
 /** Writes the requests of a worker to its upstream. */
 export class RequestWriter {
-  readonly #options: RequestWriterOptions;
+  readonly #counter: TokenCounter;
+  readonly #origin: string | undefined;
 
-  constructor(options: RequestWriterOptions) {
-    this.#options = options;
+  /** @param origin see `AnswerContext.origin` */
+  constructor(counter: TokenCounter, origin?: string) {
+    this.#counter = counter;
+    this.#origin = origin;
   }
 
   /**
@@ -59,7 +58,7 @@ export class RequestWriter {
     continued?: { promptTokens: number | undefined },
   ): WrittenRequest {
     const { job, read, signal } = source;
-    const { counter, origin } = this.#options;
+    const counter = this.#counter;
     const { translation, format, path } = route;
     const encoded = format.encode?.(request, `rtr-${randomUUID()}`);
     const body = encoded?.body ?? read.write(request);
@@ -78,10 +77,10 @@ export class RequestWriter {
       headers: createRequestHeaders(route, job, encoded?.contentType),
       job,
       route,
-      answerContext: createAnswerContext({ translation, job, request: read.request, input, origin }),
+      answerContext: createAnswerContext(translation, job, read.request, input, this.#origin),
       input,
       fit: this.#createFit(source, route, request, isCountable, inputTokens),
-      turn: PausableTurn.createFor({ upstream: format, client: translation.client, request, write: read.write }),
+      turn: PausableTurn.createFor(format, translation.client, request, read.write),
       calibrate: isCounted ? counter.createCalibration(request, job.model, bytes) : undefined,
     };
   }
@@ -94,8 +93,7 @@ export class RequestWriter {
     isCountable: boolean,
     inputTokens: number,
   ): OutputFit | undefined {
-    const countInput = async () =>
-      isCountable ? this.#options.counter.count(request, job.model, signal) : inputTokens;
+    const countInput = async () => (isCountable ? this.#counter.count(request, job.model, signal) : inputTokens);
     return OutputFit.createFor({ format, request, write: read.write, countInput });
   }
 }

@@ -4,12 +4,6 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { SilentJobs, type WatchedJob } from './silent-jobs.ts';
 
-export interface CircuitBreakerOptions {
-  log: Logger;
-  /** Called when the result of `restrict` changes. */
-  onChange: () => void;
-}
-
 /** Failures in a row after which the worker stops taking jobs. */
 export const maxFailures = 3;
 
@@ -48,7 +42,8 @@ const tickMs = 500;
  * circuit in every state.
  */
 export class CircuitBreaker {
-  readonly #options: CircuitBreakerOptions;
+  readonly #log: Logger;
+  readonly #onChange: () => void;
   readonly #silentJobs = new SilentJobs();
   readonly #tickTimer: NodeJS.Timeout;
   #state: 'closed' | 'open' | 'half-open' = 'closed';
@@ -65,8 +60,10 @@ export class CircuitBreaker {
   #pauseTimer: NodeJS.Timeout | undefined;
   #isHealthy = true;
 
-  constructor(options: CircuitBreakerOptions) {
-    this.#options = options;
+  /** @param onChange called when the result of `restrict` changes */
+  constructor(log: Logger, onChange: () => void) {
+    this.#log = log;
+    this.#onChange = onChange;
     this.#tickTimer = setInterval(() => this.#tick(), tickMs);
   }
 
@@ -106,7 +103,7 @@ export class CircuitBreaker {
       } finally {
         signal.removeEventListener('abort', onAbort);
         this.#silentJobs.end(watched);
-        if (this.#state === 'half-open' && this.#silentJobs.isOlder(watched)) this.#options.onChange();
+        if (this.#state === 'half-open' && this.#silentJobs.isOlder(watched)) this.#onChange();
       }
     };
   }
@@ -116,7 +113,7 @@ export class CircuitBreaker {
     if (isHealthy === this.#isHealthy) return;
     this.#isHealthy = isHealthy;
     if (isHealthy && this.#state !== 'closed' && this.#openReason === unreachableReason) this.#closeCircuit();
-    else this.#options.onChange();
+    else this.#onChange();
   }
 
   close(): void {
@@ -165,8 +162,8 @@ export class CircuitBreaker {
     if (this.#state === 'closed') return;
     clearTimeout(this.#probeTimer);
     this.#state = 'closed';
-    this.#options.log.info('the upstream answers again: the worker takes jobs');
-    this.#options.onChange();
+    this.#log.info('the upstream answers again: the worker takes jobs');
+    this.#onChange();
   }
 
   #openCircuit(reason: string): void {
@@ -174,16 +171,16 @@ export class CircuitBreaker {
     this.#openReason = reason;
     this.#openings += 1;
     const ms = computeOpenMs(this.#openings);
-    this.#options.log.warn({ reason, ms: Math.round(ms) }, 'the upstream fails: the worker takes no jobs for now');
+    this.#log.warn({ reason, ms: Math.round(ms) }, 'the upstream fails: the worker takes no jobs for now');
     clearTimeout(this.#probeTimer);
     this.#probeTimer = setTimeout(() => this.#beginProbing(), ms);
-    this.#options.onChange();
+    this.#onChange();
   }
 
   #beginProbing(): void {
     this.#state = 'half-open';
     this.#silentJobs.markRunning();
-    this.#options.onChange();
+    this.#onChange();
   }
 
   #pause({ code, retryAfter }: RouterError): void {
@@ -199,13 +196,13 @@ export class CircuitBreaker {
     clearTimeout(this.#pauseTimer);
     // A timer may fire a fraction of a millisecond early, so the pause ends with the timer, not by the clock.
     this.#pauseTimer = setTimeout(() => this.#endPause(), Math.ceil(this.#pausedUntil - now));
-    this.#options.log.warn({ reason: this.#pauseReason, ms }, 'the upstream refuses work: the worker pauses');
-    this.#options.onChange();
+    this.#log.warn({ reason: this.#pauseReason, ms }, 'the upstream refuses work: the worker pauses');
+    this.#onChange();
   }
 
   #endPause(): void {
     this.#pauseTimer = undefined;
-    this.#options.onChange();
+    this.#onChange();
   }
 
   #tick(): void {

@@ -64,14 +64,14 @@ export async function runWorker<Config extends WorkerConfig>(
     const log = createLog({ service, level: config.LOG_LEVEL, format: config.LOG_FORMAT }).child({ worker: id });
     const tracing = await openTracing({ service, instance: id, environment, log });
     if (tracing) releases.add('traces', () => tracing.close());
-    const admin = await openWorkerAdmin({ service, config, log, releases });
+    const admin = await openWorkerAdmin(service, config, log, releases);
 
     let worker: Worker | undefined;
     let facts: (() => WorkerFacts) | undefined;
     const announce = (): void => {
       if (facts) worker?.update(facts());
     };
-    const breaker = new CircuitBreaker({ log, onChange: announce });
+    const breaker = new CircuitBreaker(log, announce);
     releases.add('circuit breaker', () => breaker.close());
     const context = { config: config as z.output<Config>, environment, log, releases, admin, breaker, announce };
     const definition = await build(context);

@@ -17,14 +17,6 @@ export interface AdministeredBroker {
   measureRoundTripMs(): Promise<number | undefined>;
 }
 
-export interface WorkerAdminOptions {
-  /** The service's name, as in its log lines. */
-  service: string;
-  config: { ADMIN_PORT?: number | undefined; ADMIN_HOST: string };
-  log: Logger;
-  releases: Releases;
-}
-
 /** A worker's metrics, and its admin port if one is set. */
 export interface WorkerAdmin {
   registry: Registry;
@@ -35,9 +27,15 @@ export interface WorkerAdmin {
 
 /**
  * Opens a worker's admin port. Call it first, so that the worker is visible while it waits for its engine and the broker.
+ * @param service the service's name, as in its log lines
  * @throws the system's error if the port is taken
  */
-export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
+export async function openWorkerAdmin(
+  service: string,
+  config: { ADMIN_PORT?: number | undefined; ADMIN_HOST: string },
+  log: Logger,
+  releases: Releases,
+): Promise<WorkerAdmin> {
   let followed: { worker: AdministeredWorker; broker: AdministeredBroker } | undefined;
   const readStatus = (): WorkerStatus => {
     if (!followed) return { state: 'starting', slots: 0, busy: 0 };

@@ -101,7 +101,7 @@ async function sweepFiles(): Promise<void> {
       prefix,
       openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report: () => undefined }),
       // The size of the stream that all clusters of tests have.
-      objects: new JetStreamObjects(broker, { maxBytes: 512 * 1024 * 1024, log }),
+      objects: new JetStreamObjects(broker, 512 * 1024 * 1024, log),
       secrets: [Buffer.from(settings['SEAL_SECRET'] ?? '', 'hex')],
       log,
     });

@@ -39,7 +39,7 @@ export function startBatches(context: RunnerContext, servingParts: ServingParts,
   const batches = new BatchWork(redis.redis, prefix, { report: serving.reportUnreadable });
   const slots = new LineSlots({ dispatcher, maxLines, yieldMs });
   workers.onChange(() => slots.notifyChange());
-  const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.makeRoom(pool) });
+  const tickets = new LiveTicketWatcher(broker, workers, (pool) => slots.makeRoom(pool));
   releases.add('live tickets', () => tickets.close());
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());

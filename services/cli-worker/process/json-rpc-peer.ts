@@ -18,12 +18,8 @@ export class JsonRpcError extends Error {
   }
 }
 
-export interface JsonRpcPeerOptions {
-  process: CliProcess;
-  onNotification: (method: string, params: JsonObject) => void;
-  /** Returns the answer to a request from the program. Undefined refuses the request, `unanswered` leaves the program waiting. */
-  onRequest: (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
-}
+/** Returns the answer to a request from the program. Undefined refuses the request, `unanswered` leaves the program waiting. */
+type RequestHandler = (method: string, params: JsonObject) => JsonObject | typeof unanswered | undefined;
 
 /** Stands for the answer to a request that gets no answer. */
 export const unanswered = Symbol('unanswered');
@@ -38,13 +34,20 @@ const methodNotFound = -32_601;
 
 /** Exchanges JSON-RPC 2.0 messages with a program, one per line. */
 export class JsonRpcPeer {
-  readonly #options: JsonRpcPeerOptions;
+  readonly #process: CliProcess;
+  readonly #onNotification: (method: string, params: JsonObject) => void;
+  readonly #onRequest: RequestHandler;
   readonly #pending = new Map<number, PendingRequest>();
   #lastId = 0;
 
-  constructor(options: JsonRpcPeerOptions) {
-    this.#options = options;
-    const { process } = options;
+  constructor(
+    process: CliProcess,
+    onNotification: (method: string, params: JsonObject) => void,
+    onRequest: RequestHandler,
+  ) {
+    this.#process = process;
+    this.#onNotification = onNotification;
+    this.#onRequest = onRequest;
     process.onOutput = createJsonLineReader((message) => this.#onMessage(message));
     void process.whenEnded.then(async () => this.#rejectAll(await process.waitForFailure()));
   }
@@ -55,7 +58,7 @@ export class JsonRpcPeer {
    * @throws RouterError if the program ends
    */
   async request(method: string, params: JsonObject): Promise<JsonObject> {
-    const { process } = this.#options;
+    const process = this.#process;
     if (process.hasEnded) throw await process.waitForFailure();
     this.#lastId += 1;
     const id = this.#lastId;
@@ -74,9 +77,9 @@ export class JsonRpcPeer {
     const { id, method } = message;
     const params = isJsonObject(message['params']) ? message['params'] : {};
     if (typeof method !== 'string') this.#onResponse(message);
-    else if (id === undefined) this.#options.onNotification(method, params);
+    else if (id === undefined) this.#onNotification(method, params);
     else {
-      const result = this.#options.onRequest(method, params);
+      const result = this.#onRequest(method, params);
       if (result === unanswered) return;
       this.#send(result ? { id, result } : { id, error: { code: methodNotFound, message: 'Method not found' } });
     }
@@ -96,6 +99,6 @@ export class JsonRpcPeer {
   }
 
   #send(message: JsonObject): void {
-    this.#options.process.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    this.#process.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   }
 }

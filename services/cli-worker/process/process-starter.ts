@@ -3,15 +3,6 @@ import { CliProcess } from './cli-process.ts';
 import type { ProcessGuard } from './process-guard.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface StarterOptions {
-  command: string;
-  guard: ProcessGuard;
-  /** The worker's own environment. A CLI gets only the variables that are named here and in `ProcessSettings`. */
-  environment: Environment;
-  /** Names of further variables that the CLI gets, from the operator's setting. */
-  furtherVariables: readonly string[];
-}
-
 export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
@@ -25,23 +16,38 @@ export interface ProcessSettings {
 const commonVariables = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
 export class ProcessStarter {
-  readonly #options: StarterOptions;
+  readonly #command: string;
+  readonly #guard: ProcessGuard;
+  readonly #environment: Environment;
+  readonly #furtherVariables: readonly string[];
 
-  constructor(options: StarterOptions) {
-    this.#options = options;
+  /**
+   * @param environment the worker's own environment. A CLI gets only the variables of `furtherVariables` and of `ProcessSettings`
+   * @param furtherVariables names of further variables that the CLI gets, from the operator's setting
+   */
+  constructor(command: string, guard: ProcessGuard, environment: Environment, furtherVariables: readonly string[]) {
+    this.#command = command;
+    this.#guard = guard;
+    this.#environment = environment;
+    this.#furtherVariables = furtherVariables;
   }
 
   /** Returns a variable of the worker's environment; undefined if it is unset or empty. */
-  readonly readVariable = (name: string): string | undefined => this.#options.environment[name] || undefined;
+  readonly readVariable = (name: string): string | undefined => this.#environment[name] || undefined;
 
   start({ args, workspace, allowedVariables, variables: overrides }: ProcessSettings): CliProcess {
-    const { command, guard, furtherVariables } = this.#options;
     const environment: Record<string, string> = {};
-    for (const name of [...commonVariables, ...allowedVariables, ...furtherVariables]) {
+    for (const name of [...commonVariables, ...allowedVariables, ...this.#furtherVariables]) {
       const value = this.readVariable(name);
       if (value !== undefined) environment[name] = value;
     }
     Object.assign(environment, { HOME: workspace.home, TMPDIR: workspace.tmp }, overrides);
-    return new CliProcess({ command, args, cwd: workspace.cwd, environment, guard });
+    return new CliProcess({
+      command: this.#command,
+      args,
+      cwd: workspace.cwd,
+      environment,
+      guard: this.#guard,
+    });
   }
 }

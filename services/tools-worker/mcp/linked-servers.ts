@@ -18,12 +18,6 @@ const unauthorized = 401;
 /** Status of a server for which the token's scopes are not enough (RFC 6750, section 3.1). */
 const forbidden = 403;
 
-export interface LinkedServersOptions {
-  /** Maximum bytes of one message from a server. */
-  maxMessageBytes: number;
-  log: Logger;
-}
-
 /**
  * The MCP servers to which each person has their own MCP account link. The worker keeps no data of a person: each call comes with the
  * person's token and has its own connection to the server. The tools depend on the person, so the worker does not announce them. The
@@ -33,11 +27,14 @@ export class LinkedServers {
   /** The entries that the worker announces. They say that the worker can reach these servers. */
   readonly infos: readonly ToolInfo[];
   readonly #entries: ReadonlyMap<string, McpServerEntry>;
-  readonly #options: LinkedServersOptions;
+  readonly #maxMessageBytes: number;
+  readonly #log: Logger;
 
-  constructor(entries: readonly McpServerEntry[], options: LinkedServersOptions) {
+  /** @param maxMessageBytes maximum bytes of one message from a server */
+  constructor(entries: readonly McpServerEntry[], maxMessageBytes: number, log: Logger) {
     this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
-    this.#options = options;
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#log = log;
     this.infos = entries.map(({ name: server }) => ({
       name: contentName(server),
       description: '',
@@ -72,14 +69,13 @@ export class LinkedServers {
     input: JsonObject,
     context: ToolContext,
   ): Promise<ToolOutput> {
-    const { maxMessageBytes, log } = this.#options;
     const { signal } = context;
     let isCalled = false;
     const headers = { ...server.headers, authorization: `Bearer ${token}` };
     try {
       const connection = await connectClient(
         { name, kind: 'http', server: { ...server, headers } },
-        { maxMessageBytes, signal },
+        { maxMessageBytes: this.#maxMessageBytes, signal },
       );
       isCalled = tool !== undefined;
       try {
@@ -87,7 +83,9 @@ export class LinkedServers {
         return (await callTool(connection.client, tool, input, context)).output;
       } finally {
         // The answer does not wait for the end of the MCP session.
-        connection.close().catch((error: unknown) => log.debug({ err: error, server: name }, 'a session did not end'));
+        connection
+          .close()
+          .catch((error: unknown) => this.#log.debug({ err: error, server: name }, 'a session did not end'));
       }
     } catch (error) {
       if (signal.aborted) throw signal.reason;

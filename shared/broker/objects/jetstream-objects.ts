@@ -44,14 +44,6 @@ const objectNamePattern = /^[\w-]{1,128}$/;
 const endSchema = z.object({ bytes: z.int().min(0), chunkBytes: z.int().min(1) });
 type End = z.output<typeof endSchema>;
 
-export interface JetStreamObjectsOptions {
-  /** Maximum bytes of all objects together. */
-  maxBytes: number;
-  log: Logger;
-  /** Milliseconds after which a failing call is not tried again. Default: 15 s. */
-  retryForMs?: number;
-}
-
 /**
  * Stores objects in JetStream, in files of the NATS servers. An object consists of chunks of 256 KiB and of the part `end`, which is stored
  * last. Each part is a message with a subject of its own. Chunks without a part `end` do not count as an object. While an object is stored
@@ -63,7 +55,11 @@ export class JetStreamObjects {
   readonly #retryForMs: number;
   readonly #limitRequests = pLimit(maxRequestedParts);
 
-  constructor(broker: Broker, { maxBytes, log, retryForMs = defaultRetryForMs }: JetStreamObjectsOptions) {
+  /**
+   * @param maxBytes maximum bytes of all objects together
+   * @param retryForMs milliseconds after which a failing call is not tried again
+   */
+  constructor(broker: Broker, maxBytes: number, log: Logger, retryForMs = defaultRetryForMs) {
     this.#broker = broker;
     this.#retryForMs = retryForMs;
     this.#stream = new ObjectStream(broker, maxBytes, log);

@@ -44,6 +44,6 @@ export async function openServingFiles(
   async function openObjects(): Promise<JetStreamObjects> {
     const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
     releases.add('broker for files', () => broker.close());
-    return new JetStreamObjects(broker, { maxBytes: config.FILES_MAX_BYTES, log });
+    return new JetStreamObjects(broker, config.FILES_MAX_BYTES, log);
   }
 }

@@ -21,7 +21,7 @@ export async function openObjects(options: { natsUrl?: string; maxBytes?: number
     await broker.close();
   });
   return {
-    store: new JetStreamObjects(broker, { maxBytes, log, ...(retryForMs !== undefined && { retryForMs }) }),
+    store: new JetStreamObjects(broker, maxBytes, log, retryForMs),
     broker,
     deleteStream: async (): Promise<void> => void (await manager.streams.delete(objectStream)),
     /** Returns the number of messages in the stream: the parts of all objects. */

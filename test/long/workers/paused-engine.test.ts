@@ -45,7 +45,7 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
     translations,
     timeouts: { firstTokenMs: 60_000, idleMs: 60_000, answerMs: 60_000 },
   });
-  const breaker = stopAfterTest(new CircuitBreaker({ log: silentLog, onChange: () => undefined }));
+  const breaker = stopAfterTest(new CircuitBreaker(silentLog, () => undefined));
 
   const { addFarIngress, addWorker } = await start();
   const { far, proxy } = await addFarIngress();

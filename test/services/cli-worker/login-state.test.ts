@@ -16,7 +16,7 @@ beforeEach(() => {
   file = join(temporaryFolder(), 'auth.json');
   writeFileSync(file, '{}');
   changes = 0;
-  login = new LoginState({ file, log, onChange: () => (changes += 1) });
+  login = new LoginState(file, log, () => (changes += 1));
 });
 afterEach(() => {
   login.close();

@@ -8,7 +8,7 @@ let limited: LimitedSlots;
 beforeEach(() => {
   vi.useFakeTimers();
   changes = [];
-  limited = new LimitedSlots({ slots: 10, onChange: (allowance) => changes.push(allowance) });
+  limited = new LimitedSlots(10, (allowance) => changes.push(allowance));
 });
 afterEach(() => {
   limited.close();

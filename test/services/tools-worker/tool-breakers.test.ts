@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 
 /** Starts a circuit breaker, and calls whose outcomes the test decides. */
 function start() {
-  const breaker = new ToolBreakers({ log: silentLog, onChange: () => undefined });
+  const breaker = new ToolBreakers(silentLog, () => undefined);
   const calls: PromiseWithResolvers<void>[] = [];
   const handler: JobHandler = async () => {
     const call = Promise.withResolvers<void>();

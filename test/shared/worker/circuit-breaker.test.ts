@@ -17,7 +17,7 @@ let changes: number;
 beforeEach(() => {
   vi.useFakeTimers();
   changes = 0;
-  breaker = new CircuitBreaker({ log: silentLog, onChange: () => (changes += 1) });
+  breaker = new CircuitBreaker(silentLog, () => (changes += 1));
 });
 afterEach(() => {
   breaker.close();
@@ -235,7 +235,7 @@ it('an upstream without output is not assumed while any stream goes on, nor for 
   }
   expect(now()).toEqual(full);
   breaker.close();
-  breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
+  breaker = new CircuitBreaker(silentLog, () => undefined);
   for (let job = 0; job < 5; job += 1) begin({ stream: false });
   vi.advanceTimersByTime(60_000);
   expect(now()).toEqual(full);

@@ -7,7 +7,7 @@ it('a worker reports no state of the broker before it connects to it', async () 
   const releases = new Releases();
   onTestFinished(async () => void (await releases.releaseAll()));
   const config = { ADMIN_PORT: undefined, ADMIN_HOST: '127.0.0.1' };
-  const admin = await openWorkerAdmin({ service: 'gpu-worker', config, log: silentLog, releases });
+  const admin = await openWorkerAdmin('gpu-worker', config, silentLog, releases);
   expect(await admin.registry.metrics()).not.toMatch(/^rtr_dependency_up\{/m);
   const worker = { status: { slots: 1, busy: 0, accepting: true, draining: false } };
   let ms: number | undefined;

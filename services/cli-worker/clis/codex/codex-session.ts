@@ -34,11 +34,7 @@ export class CodexSession implements CliSession<CodexRequest, AnswerPart> {
     this.process = process;
     this.#refusals = refusals;
     this.#threadOptions = threadOptions;
-    this.#peer = new JsonRpcPeer({
-      process,
-      onNotification: (method, params) => this.#answer?.push(method, params),
-      onRequest: answerRequest,
-    });
+    this.#peer = new JsonRpcPeer(process, (method, params) => this.#answer?.push(method, params), answerRequest);
   }
 
   /** Initializes the app server and starts a first thread, which takes four times as long as later threads. */

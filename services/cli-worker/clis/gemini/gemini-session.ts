@@ -47,13 +47,13 @@ export class GeminiSession implements CliSession<GeminiRequest, AnswerPart> {
   constructor(process: CliProcess, options: GeminiSessionOptions) {
     this.process = process;
     this.#options = options;
-    this.#peer = new JsonRpcPeer({
+    this.#peer = new JsonRpcPeer(
       process,
-      onNotification: (method, params) => {
+      (method, params) => {
         if (method === 'session/update') this.#onUpdate(params);
       },
-      onRequest: refuseRequest,
-    });
+      refuseRequest,
+    );
   }
 
   /** Initializes the agent and starts a first session, which takes ten times as long as later sessions. */

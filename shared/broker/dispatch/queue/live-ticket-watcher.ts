@@ -10,28 +10,29 @@ const maxRecordedJobs = 10_000;
 /** Milliseconds after which a job that still waits is reported again. */
 const repeatMs = 1_000;
 
-export interface LiveTicketWatcherOptions {
-  broker: Pick<Broker, 'subjects' | 'subscribe' | 'publish'>;
-  workers: Pick<LiveWorkers, 'pools'>;
-  /**
-   * Called with a pool in which a job of a live request waits for a slot.
-   * @returns false if this process cannot free a slot there; the pool is then passed on to the other processes
-   */
-  onWaiting: (pool: LivePool) => boolean;
-}
-
 /**
  * Reports the pools in which jobs of live requests wait for a slot. It reads the tickets that dispatchers publish for these jobs. Each
  * ticket goes to one of the processes that subscribe. If that process cannot free a slot, it passes the ticket's pool on to all of them.
  */
 export class LiveTicketWatcher {
-  readonly #options: LiveTicketWatcherOptions;
+  readonly #broker: Pick<Broker, 'subjects' | 'subscribe' | 'publish'>;
+  readonly #workers: Pick<LiveWorkers, 'pools'>;
+  readonly #onWaiting: (pool: LivePool) => boolean;
   readonly #reportedAt = new Map<string, number>();
   readonly #stop: () => void;
 
-  constructor(options: LiveTicketWatcherOptions) {
-    this.#options = options;
-    const { broker } = options;
+  /**
+   * @param onWaiting called with a pool in which a job of a live request waits for a slot. Returns false if this process cannot free a slot
+   * there; the pool is then passed on to the other processes
+   */
+  constructor(
+    broker: Pick<Broker, 'subjects' | 'subscribe' | 'publish'>,
+    workers: Pick<LiveWorkers, 'pools'>,
+    onWaiting: (pool: LivePool) => boolean,
+  ) {
+    this.#broker = broker;
+    this.#workers = workers;
+    this.#onWaiting = onWaiting;
     const { subjects } = broker;
     const ticketSubscriptions = subjects.liveJobs.map((subject) =>
       broker.subscribe(subject, (message) => this.#onTicket(message), 'live-tickets'),
@@ -52,8 +53,7 @@ export class LiveTicketWatcher {
     const now = performance.now();
     if (job === undefined || now - (this.#reportedAt.get(job) ?? -Infinity) < repeatMs) return;
     if (!this.#report(tier, name)) {
-      const { broker } = this.#options;
-      broker.publish(broker.subjects.slotsWanted(tier, name), '');
+      this.#broker.publish(this.#broker.subjects.slotsWanted(tier, name), '');
       return;
     }
     this.#reportedAt.delete(job);
@@ -69,8 +69,8 @@ export class LiveTicketWatcher {
 
   #report(tier: string, name: string): boolean {
     let isHandled = true;
-    for (const pool of this.#options.workers.pools())
-      if (pool.tier === tier && pool.pool === name) isHandled = this.#options.onWaiting(pool) && isHandled;
+    for (const pool of this.#workers.pools())
+      if (pool.tier === tier && pool.pool === name) isHandled = this.#onWaiting(pool) && isHandled;
     return isHandled;
   }
 }

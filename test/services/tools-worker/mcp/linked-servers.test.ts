@@ -15,7 +15,7 @@ const context = { signal: new AbortController().signal, progress: () => undefine
 
 function serversAt(url: string): LinkedServers {
   const entry = { name: 'notes', kind: 'oauth' as const, server: { url, headers: { 'x-team': 'a' } } };
-  return new LinkedServers([entry], { maxMessageBytes: 100_000, log });
+  return new LinkedServers([entry], 100_000, log);
 }
 
 const listening = async (listener: RequestListener): Promise<string> => `${await serveInTest(listener)}/mcp`;

@@ -142,7 +142,7 @@ describe('objects in JetStream', () => {
       const config = { storage: StorageType.File, max_bytes: bytes };
       await streams.add({ name: `filler-${bytes}`, subjects: [`filler.${bytes}`], ...config }).catch(() => undefined);
     }
-    const later = new JetStreamObjects(broker, { maxBytes: before, log: silentLog });
+    const later = new JetStreamObjects(broker, before, silentLog);
     expect((await allOf(await later.get('first')))?.length).toBe(100);
     expect(await room()).toBe(before);
   });

@@ -10,7 +10,7 @@ it('Gemini CLI leaves no open server if its process cannot be created', async ()
   const root = temporaryFolder();
   const guard = stopAfterTest(new ProcessGuard(root, process.env['PATH']));
   const environment = { GEMINI_API_KEY: 'key' };
-  const starter = new ProcessStarter({ command: 'gemini\0', guard, environment, furtherVariables: [] });
+  const starter = new ProcessStarter('gemini\0', guard, environment, []);
   const countServers = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
   const before = countServers();
   const workspace = await createWorkspace(root);

@@ -77,7 +77,7 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
   let isSick = false;
   let begun = 0;
   let announce = (): void => undefined;
-  const breaker = new CircuitBreaker({ log: silentLog, onChange: () => announce() });
+  const breaker = new CircuitBreaker(silentLog, () => announce());
   onTestFinished(() => breaker.close());
   const serve = scriptedHandler('sick');
   const handler = breaker.wrapHandler(async (job, reply, signal) => {

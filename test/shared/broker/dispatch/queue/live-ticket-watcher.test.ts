@@ -21,7 +21,7 @@ async function listen({ ingress: { broker: ingress }, addIngress }: Parties, abl
       reports[at] = (reports[at] ?? 0) + 1;
       return isAble;
     };
-    stopAfterTest(new LiveTicketWatcher({ broker, workers: { pools: () => [pool] }, onWaiting }));
+    stopAfterTest(new LiveTicketWatcher(broker, { pools: () => [pool] }, onWaiting));
     await broker.flush();
     brokers.push(broker);
   }
@@ -50,7 +50,7 @@ it('a ticket is reported for every pool that claims its lane: no pool can hide a
   const pools = [impostor, honest].flatMap((pool) => pool ?? []);
   const reported: LivePool[] = [];
   const onWaiting = (pool: LivePool): boolean => reported.push(pool) > 0;
-  stopAfterTest(new LiveTicketWatcher({ broker, workers: { pools: () => pools }, onWaiting }));
+  stopAfterTest(new LiveTicketWatcher(broker, { pools: () => pools }, onWaiting));
   const lane = { tier: 'gpu', pool: 'p', class: 'normal' } as const;
   broker.publish(broker.subjects.jobs(lane), encodeTicket({ v: 1, ingress: 'i', job: 'j' }));
   await until(() => reported.length === 2);
