@@ -8,8 +8,7 @@ import { createHandleJob } from './handle-job.ts';
 import type { LoginState } from './login-state.ts';
 import { startSession } from './process-set/live-session.ts';
 import { ProcessSet, type ProcessCounts } from './process-set/process-set.ts';
-import type { ProcessStarter } from './process/process-starter.ts';
-import { createWorkspace } from './process/workspace.ts';
+import { type ProcessStarter, createWorkspace } from './process/process-starter.ts';
 
 export interface ServeOptions {
   starter: ProcessStarter;

@@ -7,7 +7,7 @@ import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './model-follower.ts';
 import { LimitedSlots } from './limited-slots.ts';
-import { deriveOrigin } from './providers/derive-origin.ts';
+import { deriveOrigin } from './providers/find-providers.ts';
 import { findProvider } from './providers/presets.ts';
 import { listClientFormats, createLackFinder } from './providers/provider-routes.ts';
 import { ProviderUpstream } from './provider-upstream.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EngineKind } from './engines/engine.ts';
-import { modelList } from './engines/model-list.ts';
+import { type EngineKind, modelList } from './engines/engine.ts';
 import type { UpstreamAnswer } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from './engine-http.ts';
 

@@ -2,8 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import { detectEngine } from './detect-engine.ts';
 import type { EngineHttp } from './engine-http.ts';
-import { selectEngine } from './engines/select-engine.ts';
 import type { Discovery, Engine, EngineKind } from './engines/engine.ts';
+import { llamaCpp } from './engines/llama-cpp.ts';
+import { lmStudio } from './engines/lm-studio.ts';
+import { ollama } from './engines/ollama.ts';
+import { openai } from './engines/openai.ts';
+import { sglang } from './engines/sglang.ts';
+import { vllm } from './engines/vllm.ts';
 
 export interface FindEngineOptions {
   http: EngineHttp;
@@ -37,4 +42,18 @@ export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: Fi
     if (isFirst) log.warn('waiting for the engine: it does not answer yet');
     await sleep(retryMs, undefined, { signal });
   }
+}
+
+const engines: Record<EngineKind, Engine> = {
+  vllm,
+  sglang,
+  'llama-cpp': llamaCpp,
+  ollama,
+  'lm-studio': lmStudio,
+  openai,
+};
+
+/** Returns the engine of a kind. To add a kind, add its name to `engineKinds`, add a file for it, and add a line here. */
+export function selectEngine(kind: EngineKind): Engine {
+  return engines[kind];
 }

@@ -2,8 +2,7 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { Dialogue, Outcome } from '../answer/dialogue.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import type { ProcessStarter } from '../process/process-starter.ts';
-import type { Workspace } from '../process/workspace.ts';
+import type { ProcessStarter, Workspace } from '../process/process-starter.ts';
 
 /** The command-line agents with built-in support, and `command` for any program that reads a prompt and prints an answer. */
 export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
@@ -78,4 +77,10 @@ export interface Cli<Request, Piece> {
    * @throws RouterError `upstream_failed` if the CLI cannot be started
    */
   probe?(options: StartOptions): Promise<Capability[]>;
+}
+
+/** Returns the field `message` of a text that contains the body of an upstream's error. Returns any other text unchanged. */
+export function readErrorText(message: string): string {
+  const text = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
+  return text === undefined ? message : (JSON.parse(text) as string);
 }

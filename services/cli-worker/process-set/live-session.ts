@@ -2,9 +2,8 @@ import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { StartOptions } from '../clis/cli.ts';
 import type { CliProcess } from '../process/cli-process.ts';
-import type { ProcessStarter } from '../process/process-starter.ts';
+import { type ProcessStarter, createWorkspace, type Workspace } from '../process/process-starter.ts';
 import { endStragglers } from '../process/end-stragglers.ts';
-import { createWorkspace, type Workspace } from '../process/workspace.ts';
 
 export interface SessionSettings<Session> {
   cli: { start(options: StartOptions): Promise<Session> };

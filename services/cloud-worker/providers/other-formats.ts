@@ -1,7 +1,6 @@
-import { toAnnouncedOperations, type ModelOperation } from '#shared/core/operation.ts';
+import { toAnnouncedOperations, type ModelOperation, guessOperations } from '#shared/core/operation.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { embeddingsUpstream, rerankUpstream } from '#shared/translate/same-format/same-formats.ts';
-import { guessOperations } from '#shared/upstream/guess-operations.ts';
 import type { FurtherFormat, Provider } from './provider.ts';
 import { listServedFormats } from './served-format.ts';
 

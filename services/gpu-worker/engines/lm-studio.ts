@@ -6,8 +6,7 @@ import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/up
 import { toLlamaCppFields } from '../requests/llama-cpp-fields.ts';
 import { takeThinking } from '../requests/thinking.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
-import { describeModel, type Engine } from './engine.ts';
-import { modelList } from './model-list.ts';
+import { describeModel, type Engine, modelList } from './engine.ts';
 
 const positiveInteger = z.number().int().positive().optional().catch(undefined);
 

@@ -1,8 +1,7 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
-import { describeModel, type Engine } from './engine.ts';
-import { guessOperations } from '#shared/upstream/guess-operations.ts';
-import { modelList } from './model-list.ts';
+import { describeModel, type Engine, modelList } from './engine.ts';
+import { guessOperations } from '#shared/core/operation.ts';
 
 /**
  * Any other engine with OpenAI's formats. The worker has only the engine's list of models, so it sends requests as the client wrote them.

@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
-import type { ModelOperation } from '#shared/core/operation.ts';
-import { describeModel, type Engine } from './engine.ts';
-import { guessOperations } from '#shared/upstream/guess-operations.ts';
-import { modelList } from './model-list.ts';
+import { type ModelOperation, guessOperations } from '#shared/core/operation.ts';
+import { describeModel, type Engine, modelList } from './engine.ts';
 import { continuationByTokenizing, continueLastMessage, countByTokenizing } from './vllm.ts';
 
 const positiveInteger = z.number().int().positive().nullish().catch(undefined);

@@ -6,8 +6,7 @@ import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { changeDeveloperToSystem, mapMessages, renameThinking } from '#shared/upstream/chat-messages.ts';
 import { takeThinking, setTemplateThinking } from '../requests/thinking.ts';
-import { describeModel, type Engine, type EngineContinuation } from './engine.ts';
-import { modelList } from './model-list.ts';
+import { describeModel, type Engine, type EngineContinuation, modelList } from './engine.ts';
 import { probeOperations } from './probe-operations.ts';
 
 const tokenizeAnswer = z.looseObject({ count: z.number().int().nonnegative() });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findLackedFeatures } from '#services/gpu-worker/engine-routes.ts';
-import { selectEngine } from '#services/gpu-worker/engines/select-engine.ts';
+import { selectEngine } from '#services/gpu-worker/find-engine.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { createFeatureKey } from '#shared/formats/request-feature.ts';

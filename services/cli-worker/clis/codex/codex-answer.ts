@@ -2,8 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, AnswerTools, TextPart } from '../cli.ts';
-import { readErrorText } from '../read-error-text.ts';
+import { type AnswerPart, type AnswerTools, type TextPart, readErrorText } from '../cli.ts';
 import type { Outcome } from '../../answer/dialogue.ts';
 
 /**

@@ -4,7 +4,7 @@ import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/dialogue.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
-import { readErrorText } from '../read-error-text.ts';
+import { readErrorText } from '../cli.ts';
 import type { RecordedAnswer } from './saved-conversation.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
+import { findProviders, deriveOrigin } from '#services/cloud-worker/providers/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/presets.ts';
 import { findCustomProvider } from '#services/cloud-worker/providers/custom.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
-import { deriveOrigin } from '#services/cloud-worker/providers/derive-origin.ts';
 
 describe('the providers found in an environment', () => {
   it('are those with a key in their usual variable', () => {

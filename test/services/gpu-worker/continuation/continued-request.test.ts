@@ -7,7 +7,7 @@ import {
   lowerOutputLimits,
   removeFromLastMessage,
 } from '#services/gpu-worker/continuation/continued-request.ts';
-import { selectEngine } from '#services/gpu-worker/engines/select-engine.ts';
+import { selectEngine } from '#services/gpu-worker/find-engine.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
 
 const user = { role: 'user', content: 'Hi' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { selectEngine } from '#services/gpu-worker/engines/select-engine.ts';
+import { selectEngine } from '#services/gpu-worker/find-engine.ts';
 import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { said, textBlock } from '../../../helpers/formats/said.ts';
 

@@ -4,7 +4,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
-import { selectEngine } from '#services/gpu-worker/engines/select-engine.ts';
+import { selectEngine } from '#services/gpu-worker/find-engine.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { connectEngine, runJob } from '../../../helpers/broker/run-job.ts';

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { gemini } from '#services/cli-worker/clis/gemini/gemini.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
-import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
-import { createWorkspace } from '#services/cli-worker/process/workspace.ts';
+import { ProcessStarter, createWorkspace } from '#services/cli-worker/process/process-starter.ts';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 import { stopAfterTest } from '../../../../helpers/stop-after-test.ts';
 

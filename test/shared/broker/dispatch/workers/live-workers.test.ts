@@ -4,7 +4,7 @@ import { encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
 import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { CredentialUsage } from '#shared/broker/dispatch/workers/credential-usage.ts';
-import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
+import { ProofOfLife } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { messageRate } from '#shared/broker/dispatch/workers/worker-messages.ts';
 import { announce, announcementOf } from '../../../../helpers/broker/announcement.ts';
 import { placementsIn } from '../../../../helpers/broker/broker-parties.ts';
