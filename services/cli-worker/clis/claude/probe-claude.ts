@@ -5,9 +5,6 @@ import type { CliSession } from '../cli.ts';
 import { probeUpstream } from '../probe-upstream.ts';
 import type { ClaudeRequest } from './claude-request.ts';
 
-/** Maximum milliseconds for the question and its answer. */
-const askMs = 10_000;
-
 const answerEvents: readonly (JsonObject & { type: string })[] = [
   { type: 'message_start', message: { id: 'msg_probe', type: 'message', role: 'assistant', content: [], usage: {} } },
   { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } },
@@ -27,27 +24,13 @@ export async function probeClaude(
   start: (overrides: Record<string, string>) => Promise<CliSession<ClaudeRequest, JsonObject>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  const request = await probeUpstream(answerEvents, async (url) => {
-    const session = await start({
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'probe',
-      NO_PROXY: '127.0.0.1',
-    });
-    try {
-      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-      await session.process.killOnFailure(abortOrTimeout, () =>
-        session.converse(createQuestion(models[0]), ignore, abortOrTimeout),
-      );
-    } finally {
-      await session.process.end();
-    }
-  });
+  const startAt = (url: string): Promise<CliSession<ClaudeRequest, JsonObject>> =>
+    start({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'probe', NO_PROXY: '127.0.0.1' });
+  const { request } = await probeUpstream(answerEvents, startAt, createQuestion(models[0]), signal);
   const takesTools = isDeepStrictEqual(request['tools'], [probeTool]) && isJsonObject(request['tool_choice']);
   const takesFormats = isJsonObject(request['output_config']) && request['output_config']['format'] !== undefined;
   return [...(takesTools ? (['tools'] as const) : []), ...(takesFormats ? (['json'] as const) : [])];
 }
-
-function ignore(): void {}
 
 function createQuestion(model: string): ClaudeRequest {
   return {

@@ -1,11 +1,8 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
-import { probeUpstream } from '../probe-upstream.ts';
+import { probeImage, probeUpstream } from '../probe-upstream.ts';
 import type { CodexRequest } from './codex-request.ts';
-
-/** Maximum milliseconds for the question and its answer. */
-const askMs = 10_000;
 
 const toolName = 'probe';
 /** Arguments that Codex itself would format differently. They show whether Codex reports arguments unchanged. */
@@ -26,8 +23,7 @@ const answerEvents: readonly (JsonObject & { type: string })[] = [
   { type: 'response.output_item.done', output_index: 0, item: callItem },
   { type: 'response.completed', response: { ...response, status: 'completed', usage } },
 ];
-const imageUrl =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const imageUrl = `data:image/png;base64,${probeImage}`;
 
 /**
  * Finds out whether the installed version of Codex offers a client's tools to the model, and reports their calls as the model wrote them.
@@ -39,22 +35,10 @@ export async function probeCodex(
   start: (url: string) => Promise<CliSession<CodexRequest, AnswerPart>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  const parts: AnswerPart[] = [];
-  const request = await probeUpstream(answerEvents, async (url) => {
-    const session = await start(url);
-    try {
-      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-      const onPart = (part: AnswerPart): void => void parts.push(part);
-      await session.process.killOnFailure(abortOrTimeout, () =>
-        session.converse(createQuestion(models[0]), onPart, abortOrTimeout),
-      );
-    } finally {
-      await session.process.end();
-    }
-  });
+  const { request, pieces } = await probeUpstream(answerEvents, start, createQuestion(models[0]), signal);
   const { tools, text, input } = request;
   const offersTools = Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === toolName);
-  const reportsCalls = parts.some((part) => part.kind === 'call' && part.arguments === argumentsText);
+  const reportsCalls = pieces.some((part) => part.kind === 'call' && part.arguments === argumentsText);
   const takesFormats = isJsonObject(text) && isJsonObject(text['format']);
   return [
     ...(offersTools && reportsCalls ? (['tools'] as const) : []),

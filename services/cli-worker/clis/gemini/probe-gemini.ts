@@ -1,11 +1,8 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, CliSession } from '../cli.ts';
-import { probeUpstream } from '../probe-upstream.ts';
+import { probeImage, probeUpstream } from '../probe-upstream.ts';
 import { toolPrefix, type GeminiRequest } from './gemini-request.ts';
-
-/** Maximum milliseconds for the question and its answer. */
-const askMs = 10_000;
 
 const toolName = 'probe';
 const toolCall = { functionCall: { name: toolPrefix + toolName, args: { a: 1 } } };
@@ -16,7 +13,6 @@ const answerEvents: readonly JsonObject[] = [
     usageMetadata: usage,
   },
 ];
-const imageData = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /**
  * Finds out whether the installed version of Gemini CLI offers a client's tools to the model and reports all calls, and whether it forwards
@@ -27,24 +23,12 @@ export async function probeGemini(
   start: (url: string) => Promise<CliSession<GeminiRequest, AnswerPart>>,
   { models, signal }: { models: readonly [string, ...string[]]; signal: AbortSignal },
 ): Promise<Capability[]> {
-  const parts: AnswerPart[] = [];
-  const request = await probeUpstream(answerEvents, async (url) => {
-    const session = await start(url);
-    try {
-      const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
-      const onPart = (part: AnswerPart): void => void parts.push(part);
-      await session.process.killOnFailure(abortOrTimeout, () =>
-        session.converse(createQuestion(models[0]), onPart, abortOrTimeout),
-      );
-    } finally {
-      await session.process.end();
-    }
-  });
+  const { request, pieces } = await probeUpstream(answerEvents, start, createQuestion(models[0]), signal);
   const contains = (field: Json | undefined, text: string): boolean => JSON.stringify(field ?? null).includes(text);
-  const reportsCalls = parts.filter((part) => part.kind === 'call').length === 2;
+  const reportsCalls = pieces.filter((part) => part.kind === 'call').length === 2;
   return [
     ...(contains(request['tools'], toolPrefix + toolName) && reportsCalls ? (['tools'] as const) : []),
-    ...(contains(request['contents'], imageData) ? (['vision'] as const) : []),
+    ...(contains(request['contents'], probeImage) ? (['vision'] as const) : []),
   ];
 }
 
@@ -52,7 +36,7 @@ function createQuestion(model: string): GeminiRequest {
   return {
     model,
     system: '',
-    turns: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data: imageData } }] }],
+    turns: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data: probeImage } }] }],
     tools: [{ name: toolName, description: 'A tool', inputSchema: { type: 'object', properties: {} } }],
     toolNames: new Map([[toolPrefix + toolName, toolName]]),
     parallelCalls: true,
