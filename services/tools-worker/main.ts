@@ -49,7 +49,7 @@ await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, r
     mcp.servers.filter(({ kind }) => kind !== 'oauth'),
   ];
   const linkedServers = new LinkedServers(linkedEntries, maxMessageBytes, log);
-  const links = sharedEntries.map((entry) => new McpLink({ entry, log, maxMessageBytes, onChange }));
+  const links = sharedEntries.map((entry) => new McpLink(entry, log, maxMessageBytes, onChange));
   addServerMetrics(admin.registry, () => links);
   releases.add('MCP servers', async () => {
     await Promise.all(links.map((link) => link.close()));

@@ -8,16 +8,6 @@ import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
 import { McpTool } from './mcp-tool.ts';
 import { ServerContent } from './server-content.ts';
 
-export interface McpLinkOptions {
-  entry: McpServerEntry;
-  log: Logger;
-  /** Maximum bytes of one message from the server. */
-  maxMessageBytes: number;
-  /** Milliseconds after a listing without another one, however often the server reports changes and calls fail. Default: 2,000. */
-  listPauseMs?: number;
-  onChange: () => void;
-}
-
 /** Milliseconds between two listings of a server's tools. The listings also show whether the server still answers. */
 const pollMs = 15_000;
 
@@ -40,7 +30,10 @@ export class McpLink implements ToolSource {
   readonly server: string;
   /** Resolves when the first try to connect has succeeded or failed. */
   readonly firstTry: Promise<void>;
-  readonly #options: McpLinkOptions;
+  readonly #entry: McpServerEntry;
+  readonly #maxMessageBytes: number;
+  readonly #onChange: () => void;
+  readonly #listPauseMs: number;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   readonly #connectionLoop: Promise<void>;
@@ -54,10 +47,17 @@ export class McpLink implements ToolSource {
   #available = false;
   #failures = 0;
 
-  constructor(options: McpLinkOptions) {
-    this.#options = options;
-    this.#log = options.log.child({ server: options.entry.name });
-    this.server = options.entry.name;
+  /**
+   * @param maxMessageBytes maximum bytes of one message from the server
+   * @param listPauseMs milliseconds after a listing without another one, however often the server reports changes and calls fail
+   */
+  constructor(entry: McpServerEntry, log: Logger, maxMessageBytes: number, onChange: () => void, listPauseMs = 2_000) {
+    this.#entry = entry;
+    this.#log = log.child({ server: entry.name });
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#onChange = onChange;
+    this.#listPauseMs = listPauseMs;
+    this.server = entry.name;
     this.prefix = this.server.replaceAll(/[^\w-]/g, '-');
     this.firstTry = this.#firstTryEnded.promise;
     this.#connectionLoop = this.#keepConnected();
@@ -100,9 +100,8 @@ export class McpLink implements ToolSource {
   }
 
   async #connectAndServe(signal: AbortSignal): Promise<void> {
-    const { entry, maxMessageBytes } = this.#options;
-    const connection = await connectClient(entry, {
-      maxMessageBytes,
+    const connection = await connectClient(this.#entry, {
+      maxMessageBytes: this.#maxMessageBytes,
       onToolsChanged: () => this.#wake.abort(),
       onNoNotices: (reason) => {
         const warning =
@@ -123,14 +122,13 @@ export class McpLink implements ToolSource {
 
   /** Lists the tools periodically, and after a pause when the server reports a change or a call failed. */
   async #poll({ client, whenEnded }: McpConnection, signal: AbortSignal): Promise<void> {
-    const { listPauseMs = 2_000 } = this.#options;
     const connectionEnd = new AbortController();
     void whenEnded.then(() => connectionEnd.abort());
     const end = AbortSignal.any([signal, connectionEnd.signal]);
     let lateCount = 0;
     for (;;) {
-      await sleepUntilAborted(listPauseMs, end);
-      await sleepUntilAborted(pollMs - listPauseMs, AbortSignal.any([end, this.#wake.signal]));
+      await sleepUntilAborted(this.#listPauseMs, end);
+      await sleepUntilAborted(pollMs - this.#listPauseMs, AbortSignal.any([end, this.#wake.signal]));
       if (end.aborted) return;
       // A change that is reported from now on causes another listing.
       this.#wake = new AbortController();
@@ -153,14 +151,14 @@ export class McpLink implements ToolSource {
     this.#tools = tools.map((tool) => new McpTool(tool, client, () => this.#wake.abort()));
     this.#content = new ServerContent(this.server, client, () => this.#wake.abort());
     this.#available = true;
-    this.#options.onChange();
+    this.#onChange();
   }
 
   /** Marks the tools as unavailable. Does not remove them, so that no name changes. */
   #markUnavailable(): void {
     if (!this.#available) return;
     this.#available = false;
-    this.#options.onChange();
+    this.#onChange();
   }
 }
 

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { McpLink, type McpLinkOptions } from '#services/tools-worker/mcp/mcp-link.ts';
+import type { McpServerEntry } from '#shared/registry/mcp-servers.ts';
+import { McpLink } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
@@ -20,9 +21,9 @@ const listPauseMs = 750;
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
-function open(entry: McpLinkOptions['entry'], linkLog = log) {
+function open(entry: McpServerEntry, linkLog = log) {
   const onChange = vi.fn();
-  const link = stopAfterTest(new McpLink({ entry, log: linkLog, maxMessageBytes: 100_000, listPauseMs, onChange }));
+  const link = stopAfterTest(new McpLink(entry, linkLog, 100_000, onChange, listPauseMs));
   return { link, onChange };
 }
 
