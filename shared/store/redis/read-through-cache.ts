@@ -32,7 +32,7 @@ export interface ReadThroughCacheOptions<Value, Input> {
   noun: string;
   /** Maximum number of accepted values, and of other values. Default 10,000. */
   max?: number;
-  /** Maximum number of values that are read at once. Default 4,096. */
+  /** Maximum number of values that are read at once, without accepted ones that are read again. Default 4,096. */
   maxReads?: number;
   /** Milliseconds for which an accepted value counts after it was read, while the store is unavailable. Default 0. */
   graceMs?: number;
@@ -63,6 +63,8 @@ export class ReadThroughCache<Value, Input = string> {
   /** The values that are not accepted. */
   readonly #others: LRUCache<string, Entry<Value>>;
   readonly #reads = new Map<string, { round: Round; outcome: Promise<Value> }>();
+  /** Number of running reads of values that were not accepted when the read began. */
+  #newReads = 0;
 
   constructor(options: ReadThroughCacheOptions<Value, Input>) {
     const { max = 10_000, maxReads = 4_096, graceMs = 0 } = options;
@@ -74,7 +76,7 @@ export class ReadThroughCache<Value, Input = string> {
   /**
    * Returns the value of a name: at once if it is cached and fresh, else as a promise.
    * @param input what `read` is called with
-   * @throws RouterError `overloaded` when too many values are read at once, or a change was announced in every round; the error of `read`
+   * @throws RouterError `overloaded` when too many new values are read at once, or a change was announced in every round; the error of `read`
    */
   find(name: string, input: Input): Value | Promise<Value> {
     const entry = this.#getEntry(name);
@@ -129,9 +131,15 @@ export class ReadThroughCache<Value, Input = string> {
     const running = this.#reads.get(name);
     if (running) return running.outcome;
     const { noun, maxReads } = this.#options;
-    if (this.#reads.size >= maxReads) throw createOverloadedError(noun);
+    // Names that nobody has shown a right to must not keep those in use from being read again.
+    const isNew = !this.#accepted.has(name);
+    if (isNew && this.#newReads >= maxReads) throw createOverloadedError(noun);
+    if (isNew) this.#newReads += 1;
     const round = { hasChanged: false };
-    const outcome = this.#read(name, input, round).finally(() => this.#reads.delete(name));
+    const outcome = this.#read(name, input, round).finally(() => {
+      this.#reads.delete(name);
+      if (isNew) this.#newReads -= 1;
+    });
     this.#reads.set(name, { round, outcome });
     return outcome;
   }

@@ -64,6 +64,17 @@ describe('a cached value', () => {
     expect(await find('key')).toBe('key 1');
   });
 
+  it('that is in use is read again although too many new ones are read', async () => {
+    const { cache, find, hold } = start({ maxReads: 2 });
+    await find('key');
+    cache.markStale();
+    const release = hold();
+    const found = [find('one'), find('two'), find('key')];
+    await expect(find('three')).rejects.toMatchObject({ code: 'overloaded' });
+    release();
+    expect(await Promise.all(found)).toEqual(['one 1', 'two 1', 'key 1 after key 1']);
+  });
+
   it('is not read while too many others are', async () => {
     const { find, hold } = start({ maxReads: 2 });
     const release = hold();
