@@ -38,7 +38,7 @@ export async function followAnswer(
   const follower = randomUUID();
   let isEvents = false;
   const followed: FollowedAnswer<AnswerPart> = {
-    id: execution.id,
+    id: `${execution.owner}:${execution.id}`,
     // The first read returns the head, which shows whether the event belongs to this execution.
     after: -1,
     readIntervalMs,
@@ -68,7 +68,8 @@ export async function followAnswer(
     end: ({ state, next }, last) => {
       // If an operator has removed the events by hand, or the client names an event that never existed, nothing can be sent.
       if (last !== next - 1) throw answerNotKeptError();
-      if (state === 'cut') response.destroy();
+      // The last bytes are written after this turn of the event loop.
+      if (state === 'cut') setImmediate(() => response.destroy());
       else response.end();
     },
     endWithError: (error, last) => {

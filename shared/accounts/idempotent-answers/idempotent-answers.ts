@@ -116,7 +116,7 @@ export class IdempotentAnswers {
     isResumed: boolean,
     attempt = createExecutionId(),
   ): Promise<Claim> {
-    const id = `${owner}:${createHash('sha256').update(key).digest('hex')}`;
+    const id = createHash('sha256').update(key).digest('hex');
     const ownExecution = { owner, id, attempt };
     const args = { leaseMs, keepMs: answerKeepMs, isResumed, ...this.#bounds, wasAway: this.#wasRecentlyAway };
     const sealedFacts = this.#keys.storeSealer(owner).seal(JSON.stringify(facts));
@@ -206,8 +206,8 @@ export class IdempotentAnswers {
   }
 
   /** Ends the wait of a follower for an answer. */
-  async leave({ id }: ExecutionRef, follower: string): Promise<void> {
-    await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${id}`, follower));
+  async leave({ owner, id }: ExecutionRef, follower: string): Promise<void> {
+    await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
   /** Whether leases may have run out because Redis was unavailable and nobody could renew them. */

@@ -15,7 +15,7 @@ export class AnswerChanges {
    */
   constructor(redis: Redis, prefix: string) {
     this.#redis = redis;
-    this.#prefix = `${prefix}answer-changes:`;
+    this.#prefix = `${prefix}background-changes:`;
     redis.on('message', (channel: string, change: string) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(change === 'over' ? 'over' : 'events');
     });
@@ -28,10 +28,11 @@ export class AnswerChanges {
 
   /**
    * Calls `listener` on each change of an answer.
+   * @param name the id of a background response, or `<owner>:<id>` of an idempotent answer
    * @returns a function that stops the calls
    */
-  watch(id: string, listener: (change: AnswerChange) => void): () => void {
-    const channel = this.#prefix + id;
+  watch(name: string, listener: (change: AnswerChange) => void): () => void {
+    const channel = this.#prefix + name;
     const listeners = this.#listeners.get(channel) ?? new Set();
     if (listeners.size === 0) {
       this.#listeners.set(channel, listeners);

@@ -91,6 +91,31 @@ describe('a POST with an idempotency key', () => {
     expect((await readUsage(cluster.prefix, cluster.keyId)).length).toBe(before + records);
   });
 
+  it('whose answer broke off gets all of it that came when it is sent again', async () => {
+    const key = newKey();
+    const body = {
+      model: 'speaker',
+      input: '[demo fault=drop after=5]\nOne two three four five six seven.',
+      voice: 'alloy',
+    };
+    const read = async (url: string) => {
+      const answer = await send(url, '/openai/v1/audio/speech', key, body);
+      const reader = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
+      let bytes = 0;
+      const isCut = await (async () => {
+        for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
+      })().then(
+        () => false,
+        () => true,
+      );
+      return { status: answer.status, isCut, bytes, isReplayed: answer.headers.get('idempotent-replayed') };
+    };
+    const first = await read(cluster.url);
+    expect(first).toMatchObject({ status: 200, isCut: true, isReplayed: null });
+    expect(first.bytes).toBeGreaterThan(1_000);
+    expect(await read(other.url)).toEqual({ ...first, isReplayed: 'true' });
+  });
+
   it('creates one file, and one batch of it, which is cancelled once', async () => {
     const list = async (path: string) => {
       const answer = await get(cluster, `/openai/v1${path}`);

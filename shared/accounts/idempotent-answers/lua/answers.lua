@@ -62,7 +62,7 @@ end
 
 -- Returns how many followers wait for the answer.
 local function countFollowers()
-  local followers = names .. 'followers:' .. id
+  local followers = names .. 'followers:' .. name
   redis.call('ZREMRANGEBYSCORE', followers, '-inf', whole(now))
   return redis.call('ZCARD', followers)
 end

@@ -10,14 +10,14 @@
 -- `isLast` is set for the last events of a background response. Clients that stream it wait for these events, so they are added even if
 -- there is no room. Returns whether the events of the answer are kept.
 local function addEntry(isLast)
-  for name, value in pairs(args.fields) do
-    redis.call('HSET', record, name, value)
+  for key, value in pairs(args.fields) do
+    redis.call('HSET', record, key, value)
   end
   local bytes, expected = #ARGV[2], number('next')
   local follows = args.from <= expected
   -- This call repeats an earlier call whose reply was lost, or adds no events.
-  if field('eventsGone') or (follows and (bytes == 0 or args.last < expected)) then
-    return not field('eventsGone')
+  if field(lossField) or (follows and (bytes == 0 or args.last < expected)) then
+    return not field(lossField)
   end
   if not follows or not isLast and (number('eventBytes') + bytes > args.answerBytes or not makeRoom(bytes)) then
     stopKeepingEvents(owner, id)

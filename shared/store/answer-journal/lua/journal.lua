@@ -2,24 +2,25 @@
 -- build names themselves, so they do not run on a Redis cluster. An owner is the id of a person, a team or a key, and contains no spaces.
 --
 -- Names begin with the prefix and the kind, `background-` or `idempotent-`:
---   events:<id>         stream: the sealed events of an answer, in the field `e`; the id of an entry is the number of its last event plus 1
+--   events:<name>       stream: the sealed events of an answer, in the field `e`; the id of an entry is the number of its last event plus 1
 --   expiries            sorted set: `<owner> <id>` by the time at which the answer expires
 --   ended-of:<owner>    sorted set: ids of the owner's answers that are over, by the time of their end
 --   bytes-of:<owner>    hash: id of each answer of the owner to its bytes
 --   bytes               sorted set: owners by the bytes of their answers
 --   total               string: the bytes of all owners
 -- Names that only background responses have:
---   texts:<id>, open, open-of:<owner>, open-bytes, ended   see background.lua
+--   texts:<name>, open, open-of:<owner>, open-bytes, ended   see background.lua
 -- A name that only idempotent answers have:
---   followers:<id>      see answers.lua
+--   followers:<name>    see answers.lua
+-- The name of a background response is its id. That of an idempotent answer is `<owner>:<id>`, because owners may choose equal keys.
 -- Fields of an answer's record that all kinds have:
 --   state       `running` or `in_progress` while events are added
 --   attempt     id of the execution that may add events
 --   next        number of the next event
 --   eventBytes  bytes of its events
---   eventsGone  set if its events are not kept
--- Channel, without the kind:
---   answer-changes:<id>  `events` after events were added, `over` when the answer has ended
+--   eventsGone  of a background response, isLost of an idempotent answer: set if its events are not kept
+-- Channel of all kinds:
+--   background-changes:<name>  `events` after events were added, `over` when the answer has ended
 --
 -- ARGV[1]  JSON, besides prefix:
 --   kind   `background` or `idempotent`
@@ -31,13 +32,19 @@ local names = prefix .. args.kind .. '-'
 -- Maximum of answers that one sweep removes.
 local maxSweptAtOnce = 100
 
-local function recordOf(ofId)
-  return names .. (args.kind == 'background' and 'response:' or 'answer:') .. ofId
+local function nameOf(ofOwner, ofId)
+  return args.kind == 'background' and ofId or ofOwner .. ':' .. ofId
 end
 
-local record = recordOf(id)
+local function recordOf(ofOwner, ofId)
+  return names .. (args.kind == 'background' and 'response:' or 'answer:') .. nameOf(ofOwner, ofId)
+end
+
+local name = nameOf(owner, id)
+local record = recordOf(owner, id)
 local field, number = fieldsOf(record)
-local events = names .. 'events:' .. id
+local events = names .. 'events:' .. name
+local lossField = args.kind == 'background' and 'eventsGone' or 'isLost'
 
 -- Adds bytes to a sorted set of owners by their bytes. A negative number subtracts.
 local function addToOwner(name, ofOwner, bytes)
@@ -77,24 +84,26 @@ local function forget(ofOwner, ofId)
   redis.call('ZREM', names .. 'ended-of:' .. ofOwner, ofId)
   countBytes(ofOwner, ofId, -readBytes(ofOwner, ofId))
   redis.call('HDEL', names .. 'bytes-of:' .. ofOwner, ofId)
-  redis.call('UNLINK', recordOf(ofId), names .. 'events:' .. ofId, names .. 'texts:' .. ofId, names .. 'followers:' .. ofId)
+  local ofName = nameOf(ofOwner, ofId)
+  redis.call('UNLINK', recordOf(ofOwner, ofId), names .. 'events:' .. ofName, names .. 'texts:' .. ofName)
+  redis.call('UNLINK', names .. 'followers:' .. ofName)
 end
 
 -- Removes the events of an answer.
 local function dropEvents(ofOwner, ofId)
-  redis.call('UNLINK', names .. 'events:' .. ofId)
-  countBytes(ofOwner, ofId, -tonumber(redis.call('HGET', recordOf(ofId), 'eventBytes') or 0))
-  redis.call('HSET', recordOf(ofId), 'eventBytes', 0)
+  redis.call('UNLINK', names .. 'events:' .. nameOf(ofOwner, ofId))
+  countBytes(ofOwner, ofId, -tonumber(redis.call('HGET', recordOf(ofOwner, ofId), 'eventBytes') or 0))
+  redis.call('HSET', recordOf(ofOwner, ofId), 'eventBytes', 0)
 end
 
 -- Removes the events of an answer and stops keeping further ones.
 local function stopKeepingEvents(ofOwner, ofId)
-  if redis.call('EXISTS', recordOf(ofId)) == 0 then
+  if redis.call('EXISTS', recordOf(ofOwner, ofId)) == 0 then
     forget(ofOwner, ofId)
     return
   end
   dropEvents(ofOwner, ofId)
-  redis.call('HSET', recordOf(ofId), 'eventsGone', 1)
+  redis.call('HSET', recordOf(ofOwner, ofId), lossField, 1)
 end
 
 -- Returns the owner and the id in a member of the form `<owner> <id>`.
@@ -112,8 +121,8 @@ end
 -- Sets this answer to expire after `ms` milliseconds.
 local function expireAfter(ms)
   redis.call('ZADD', names .. 'expiries', whole(now + ms), owner .. ' ' .. id)
-  for _, name in ipairs({ record, events, names .. 'texts:' .. id, names .. 'followers:' .. id }) do
-    redis.call('PEXPIREAT', name, whole(now + ms))
+  for _, expiring in ipairs({ record, events, names .. 'texts:' .. name, names .. 'followers:' .. name }) do
+    redis.call('PEXPIREAT', expiring, whole(now + ms))
   end
 end
 
@@ -163,5 +172,5 @@ local function mayAdd()
 end
 
 local function publishChange(change)
-  redis.call('PUBLISH', prefix .. 'answer-changes:' .. id, change)
+  redis.call('PUBLISH', prefix .. 'background-changes:' .. name, change)
 end

@@ -6,6 +6,6 @@
 local bytesById = names .. 'bytes-of:' .. owner
 for _, answerId in ipairs(redis.call('HRANDFIELD', bytesById, args.max)) do
   forget(owner, answerId)
-  redis.call('PUBLISH', prefix .. 'answer-changes:' .. answerId, 'over')
+  redis.call('PUBLISH', prefix .. 'background-changes:' .. nameOf(owner, answerId), 'over')
 end
 return redis.call('HLEN', bytesById)

@@ -38,8 +38,8 @@ const areLost = (...attempts: { execution: ExecutionRef }[]) =>
   Promise.all(attempts.map(async ({ execution }) => (await answers.read(execution, 'f', -1))?.isLost));
 
 /** Ends the lease of an execution. */
-async function expireLease({ id }: ExecutionRef): Promise<void> {
-  await open.redis.hset(`${open.prefix}idempotent-answer:${id}`, 'leaseUntil', '1');
+async function expireLease({ owner, id }: ExecutionRef): Promise<void> {
+  await open.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
 }
 
 it('a claim is granted to one of many, and names the execution to the others', async () => {
@@ -125,7 +125,7 @@ it('an answer is abandoned only when it has no followers', async () => {
   expect(await answers.abandon(execution)).toBe(2);
   await answers.leave(execution, 'one');
   expect(await answers.renew(execution)).toBe(1);
-  await open.redis.zadd(`${open.prefix}idempotent-followers:${execution.id}`, 1, 'two');
+  await open.redis.zadd(`${open.prefix}idempotent-followers:ada:${execution.id}`, 1, 'two');
   expect(await answers.abandon(execution)).toBe(0);
   expect(await answers.read(execution, 'three', -1)).toMatchObject({ state: 'cancelled' });
   expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');

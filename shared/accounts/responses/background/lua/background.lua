@@ -6,7 +6,7 @@
 --   <prefix>background-open-of:<owner>    sorted set: ids of an owner's unfinished responses, by the same time
 --   <prefix>background-open-bytes         sorted set: owners, by the bytes of their unfinished responses
 --   <prefix>background-ended              sorted set: `<owner> <id>` of all responses that are over, by the time at which they ended
-local texts = names .. 'texts:' .. id
+local texts = names .. 'texts:' .. name
 
 -- Removes this response, which is over. If it was cancelled during a run, its record stays, hidden from its owner, until the use of the run
 -- is counted, at most `chargedMs` milliseconds.
