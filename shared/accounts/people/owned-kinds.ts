@@ -4,7 +4,7 @@ import { backgroundJournal } from '../responses/background/background-responses.
 import { cancelBatchesOfOwner } from '../batches/batches.ts';
 import { fileStore } from '../files/file-records.ts';
 import { idempotentJournal } from '../idempotent-answers/idempotent-answers.ts';
-import { recordingStore } from '../recordings/recordings.ts';
+import { recordingStore, removeEarlierRecordings } from '../recordings/recordings.ts';
 import { responseStore } from '../responses/stored/stored-responses.ts';
 import { removeWebhooksOfOwner } from '../webhooks/remove-webhooks-of-owner.ts';
 
@@ -28,7 +28,10 @@ export const removals: Readonly<Record<string, RemoveOfOwner>> = {
   files: (redis, prefix, { id }) => fileStore.removeOwner(redis, prefix, id),
   'responses/background': (redis, prefix, { id }) => backgroundJournal.removeOwner(redis, prefix, id),
   'idempotent-answers': (redis, prefix, { id }) => idempotentJournal.removeOwner(redis, prefix, id),
-  recordings: (redis, prefix, { id }) => recordingStore.removeOwner(redis, prefix, id),
+  recordings: async (redis, prefix, { id }) => {
+    await recordingStore.removeOwner(redis, prefix, id);
+    await removeEarlierRecordings(redis, prefix, id);
+  },
   // A key has no webhooks.
   webhooks: async (redis, prefix, { kind, id }) => {
     if (kind !== 'key') await removeWebhooksOfOwner(redis, prefix, `${kind}:${id}`);

@@ -17,6 +17,18 @@ import {
 
 export const recordingStore = new OwnedStore(new URL('lua/recordings.lua', import.meta.url));
 
+/**
+ * Removes the recordings of an owner that a release before `recordingStore` has made. They are no longer listed, and expire.
+ * @param prefix start of all names in Redis
+ * @throws RouterError `store_unavailable`
+ */
+export async function removeEarlierRecordings(redis: Redis, prefix: string, owner: string): Promise<void> {
+  const entries = `${prefix}recordings:entries-of:${owner}`;
+  const ids = await callRedis(redis.hkeys(entries));
+  for (const id of ids) await callRedis(redis.unlink(`${prefix}recordings:recording:${owner}/${id}`));
+  await callRedis(redis.unlink(entries, `${prefix}recordings:of:${owner}`));
+}
+
 /** Bytes that are counted for each recording in addition to the bytes of its content. */
 const recordBytes = 1_024;
 /** Maximum of list entries that one call of Redis returns. */

@@ -44,3 +44,12 @@ it.each(['user', 'team', 'key'] as const)(
     for (const name of left) expect(await redis.pttl(`${prefix}${name}`)).toBeGreaterThan(0);
   },
 );
+
+it('recordings of an earlier release are removed with their owner', async () => {
+  const { redis, prefix } = open;
+  const content = `${prefix}recordings:recording:ada/request-1`;
+  await redis.hset(content, 'facts', 'sealed');
+  await redis.hset(`${prefix}recordings:entries-of:ada`, 'request-1', '100 user:ada');
+  await removeAllOfOwner(redis, prefix, { kind: 'user', id: 'ada' });
+  expect(await redis.keys(`${prefix}recordings:*`)).toEqual([]);
+});
