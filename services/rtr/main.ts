@@ -107,6 +107,7 @@ program
   .addOption(json)
   .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
     applyBrokerOptions(options);
+    refuseRemovedSettings(process.env);
     const config = loadConfig(upSettings, { ...process.env, NATS_URL: undefined, NATS_URL_FILE: undefined });
     const { PORT: port, HOST: host, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
     const { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA } = loadConfig(clusterSettings, process.env);

@@ -86,6 +86,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
           'servedBy.workers',
           'servedBy.price',
           'servedBy.speed',
+          'servedBy.unpriced',
           'operations',
         ],
         none: 'There are no models.',
@@ -113,6 +114,14 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       summary,
       scopes: [],
       command: `workers ${command}`,
+      ...(command === 'drain' && {
+        form: {
+          warning: {
+            if: 'lastFor',
+            sentence: 'Warning: no other worker takes requests for {lastFor}. They wait, and fail in the end.',
+          },
+        },
+      }),
       answer: workerSchema,
       handle: async ({ actor, params: { id } }) => {
         requireAccess('worker.steer', actor);

@@ -87,6 +87,8 @@ export interface CommandForm {
   none?: string;
   /** The sentence that reports a change. A field of the answer, or the name of an argument, stands in braces. */
   done?: string;
+  /** A sentence that comes before what is printed if the answer has a field. */
+  warning?: { if: string; sentence: string };
   /** The period until now that a required `from` begins, if it is not 30 days. */
   period?: NamedPeriod;
   example?: string;

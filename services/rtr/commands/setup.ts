@@ -34,7 +34,9 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   } else if (usable.length > 0) {
     print(`Set up already. Router keys: ${usable.map(maskKey).join(', ')}`);
   } else {
-    print('Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>');
+    print(
+      'Set up already, but every router key is revoked. Make one where the router runs: rtr keys create --name <name>',
+    );
   }
   if (adminLink !== undefined && !json) {
     print(`Open this link within 24 hours to become the first administrator: ${adminLink}`);

@@ -37,7 +37,20 @@ export function keyOperations(parts: ApiParts): Operation[] {
       command: 'keys list',
       form: {
         references: { owner: 'party id' },
-        columns: ['id', 'masked', 'owner', 'kind', 'class', 'createdAt', 'expiresAt', 'revokedAt', 'records', 'name'],
+        columns: [
+          'id',
+          'masked',
+          'owner',
+          'kind',
+          'class',
+          'classInForce',
+          'createdAt',
+          'expiresAt',
+          'replacedBy',
+          'revokedAt',
+          'recording.of',
+          'name',
+        ],
         none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
       },
       query: z.object({

@@ -34,6 +34,8 @@ export interface InputField {
   range: { min: number; max: number };
   /** The value that the router uses for an absent one. */
   absent: string | undefined;
+  /** The same as a value to send, because a router of an earlier release may require it; undefined for objects. */
+  defaultValue: unknown;
 }
 
 /** Whether a boolean is written as a text, as queries have to. */
@@ -63,6 +65,7 @@ export interface Unwrapped {
   isNullable: boolean;
   description: string | undefined;
   absent: string | undefined;
+  defaultValue: unknown;
 }
 
 /** Removes from a schema what says that a value may be absent or null, or how it is converted. */
@@ -72,6 +75,7 @@ export function unwrap(schema: z.ZodType): Unwrapped {
     isNullable: false,
     description: schema.description,
     absent: undefined as string | undefined,
+    defaultValue: undefined as unknown,
   };
   for (let type = schema; ;) {
     facts.description ??= type.description;
@@ -80,8 +84,9 @@ export function unwrap(schema: z.ZodType): Unwrapped {
     else if (type instanceof z.ZodDefault) {
       const values = [def.defaultValue].flat();
       // An object of defaults says nothing in one line.
-      const absent = values.some((value) => typeof value === 'object') ? undefined : values.join(',');
-      Object.assign(facts, { isRequired: false, absent });
+      const isObject = values.some((value) => typeof value === 'object');
+      Object.assign(facts, { isRequired: false });
+      if (!isObject) Object.assign(facts, { absent: values.join(','), defaultValue: def.defaultValue });
     } else if (def.innerType !== undefined) facts.isRequired = false;
     const inner = def.innerType ?? def.in;
     if (inner === undefined) return { type, ...facts };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { OperationDescription } from '../../../../console/contract/operation.ts';
+import { isJsonObject } from '#shared/core/json.ts';
 import { createWholeNumberParser } from '../../whole-number.ts';
 import { withAdminOptions, type AdminContext, type AdminOptions, type RunAdminCommand } from '../admin-context.ts';
 import { downloadFile } from '../download-file.ts';
@@ -54,13 +55,20 @@ export function addOperationCommand(
     const values = new Map<InputField, unknown>(
       [
         ...argumentFields.map((field, at) => [field, texts[parameters.length + at]] as const),
-        ...optionFields.map((field) => [field, options[toAttribute(field.flag)]] as const),
+        ...optionFields.map(
+          (field) => [field, options[toAttribute(field.flag)] ?? findDefault(operation, field)] as const,
+        ),
       ].filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
     );
     await run(options, async (context) =>
       runOperation(context, operation, await buildInput(context.client, operation, given, values), options),
     );
   });
+}
+
+/** Returns what to send for an option that is not given. A change leaves such fields as they are. */
+function findDefault({ method }: OperationDescription, { path, defaultValue }: InputField): unknown {
+  return method === 'patch' || path.length > 1 ? undefined : defaultValue;
 }
 
 /** Returns a field with the default of a required period, and with how a text names what it refers to. */
@@ -100,6 +108,8 @@ async function runOperation(
     const item = (answer as z.ZodArray | undefined)?.element as z.ZodType | undefined;
     return printItems(context, operation, value as object[], item);
   }
+  if (form.warning !== undefined && !json && isJsonObject(value) && value[form.warning.if] !== undefined)
+    print(fillSentence(form.warning.sentence, names, value));
   if (form.done !== undefined && !json) print(fillSentence(form.done, { ...names, ...toTexts(body) }, value));
   else if (value !== undefined) printObject(context, operation, value);
   else if (!json) print('Done.');

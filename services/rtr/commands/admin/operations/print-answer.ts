@@ -103,7 +103,12 @@ function isTable(value: unknown): value is Item[] {
 function formatAt(value: unknown, path: string): string {
   const names = path.split('.');
   const found = names.reduce<unknown>((inner, name) => readField(inner, name), value);
-  return formatAnswerValue(names.at(-1) ?? path, found);
+  const last = names.at(-1) ?? path;
+  if (names.length === 1 || !Array.isArray(readField(value, names[0] ?? '')) || !Array.isArray(found))
+    return formatAnswerValue(last, found);
+  // Each item of the list has a place, so that columns of one list can be read side by side.
+  const texts = found.map((each) => formatAnswerValue(last, each) || '-');
+  return texts.every((text) => text === '-') ? '' : texts.join(', ');
 }
 
 function readField(value: unknown, name: string): unknown {
