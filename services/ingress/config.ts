@@ -11,7 +11,7 @@ const proxyDescription =
   'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or the number of proxies between the client and the ingress if each of them appends the address that it sees';
 
 const originsDoc =
-  'Origins of web pages that may use the APIs and `/api/tools/mcp` from a browser with a key, such as `https://app.example.com`, or `*` for the APIs and all pages; none if unset';
+  'Origins of web pages that may use the APIs and `/api/tools/mcp` from a browser with a key, such as `https://app.example.com`, or `*` for the APIs and all pages, also beside origins for `/api/tools/mcp`; none if unset';
 
 const networksDoc =
   'Addresses or networks besides the public internet, such as `10.0.0.0/8`, that may receive requests for tokens: MCP servers that people connect to, and their authorization servers';
@@ -32,8 +32,8 @@ export const ingressConfig = z
     CORS_ORIGINS: setting
       .list(originsDoc)
       .refine(
-        (list) => list.every(isOrigin) || (list.length === 1 && list[0] === '*'),
-        'each must be an origin such as https://app.example.com, without a path or a wildcard, or `*` must stand alone',
+        (list) => list.every((origin) => origin === '*' || isOrigin(origin)),
+        'each must be an origin such as https://app.example.com, without a path or a wildcard, or `*`',
       )
       .describe(originsDoc),
     CREDENTIALS_DIR: setting.optionalText(

@@ -15,7 +15,7 @@ const preflightHeaders = {
  * authenticates with a key. The middleware answers preflights itself, because they contain no key. A request from any other origin is
  * served as well, but its page cannot read the answer, because the header is missing. Mount it before every handler that answers or
  * refuses.
- * @param origins exact origins, or `*` alone for all
+ * @param origins exact origins, or `*` for all
  */
 export function allowOrigins(origins: readonly string[]): RequestHandler {
   const isOpen = origins.includes('*');

@@ -56,7 +56,7 @@ async function receiveMessage(request: Request, response: Response, parts: Reque
 /**
  * Refuses requests from web pages whose origin is neither listed nor this machine, because a page could point its own host name at this
  * machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the header
- * `Origin`. The value `*` of `CORS_ORIGINS` does not admit all pages here.
+ * `Origin`. The value `*` of `CORS_ORIGINS` does not admit all pages here, only those that are named beside it.
  */
 function requireOrigin(origins: readonly string[]): RequestHandler {
   const ownHosts = localhostAllowedOrigins();
