@@ -31,7 +31,8 @@ describe('rtr setup', () => {
     await store.revoke(created?.record.id ?? '', Date.now());
     lines.length = 0;
     expect(await setup(context)).toMatchObject({ created: undefined, usable: [] });
-    const hint = 'Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>';
+    const hint =
+      'Set up already, but every router key is revoked. Make one where the router runs: rtr keys create --name <name>';
     const link = /^Open this link .*: https:\/\/llm\.example\.com\/link\/[\w-]{43}$/;
     expect(lines).toEqual([hint, expect.stringMatching(link)]);
   });
