@@ -63,7 +63,11 @@ export function fillSentence(sentence: string, names: Readonly<Record<string, st
 }
 
 function printTable(print: Output['print'], items: readonly Item[], columns: readonly string[], title?: string): void {
-  const head = columns.map((column) => toTitle(column.split('.').at(-1) ?? column).toUpperCase());
+  const head = columns.map((column) => {
+    const last = column.split('.').at(-1) ?? column;
+    // Names such as `of` say nothing without the object that has them.
+    return toTitle(last.length < 3 ? column.replaceAll('.', '-') : last).toUpperCase();
+  });
   const rows = items.map((item) => columns.map((column) => formatAt(item, column) || '-'));
   if (title !== undefined) print(`${toTitle(title)}:`);
   for (const line of toTableLines([head, ...rows])) print(line);
