@@ -49,6 +49,16 @@ export interface BackgroundResponsesDependencies {
   report: ReportUnreadable;
 }
 
+/** @param prefix start of all names in Redis */
+export function openBackgroundRecords(
+  redis: Redis,
+  prefix: string,
+  { report }: Pick<BackgroundResponsesDependencies, 'report'>,
+): StoredRecords<BackgroundRecord> {
+  const nameOf = (id: string): string => `${prefix}background-response:${id}`;
+  return new StoredRecords(redis, { kind: 'background response', nameOf, schema: backgroundRecordSchema, report });
+}
+
 /**
  * Background responses as their owners see them. Requests and answers are sealed with a key of the owner. A response of another owner
  * counts as unknown. Every method throws RouterError `store_unavailable` when Redis does not answer.
@@ -65,11 +75,8 @@ export class BackgroundResponses {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#dependencies = dependencies;
-    const nameOf = (id: string): string => `${prefix}background-response:${id}`;
-    const { report } = dependencies;
     this.#journal = new AnswerJournal(redis, prefix, { ...dependencies, kind: backgroundJournal });
-    const kind = 'background response';
-    this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
+    this.#records = openBackgroundRecords(redis, prefix, dependencies);
   }
 
   /** Milliseconds from the creation of a response until it fails if it is still unfinished. */

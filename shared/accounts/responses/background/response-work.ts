@@ -5,11 +5,16 @@ import { addEntryScript, AnswerJournal } from '#shared/store/answer-journal/answ
 import type { AppendOutcome, JournalEntry } from '#shared/store/answer-journal/journal-writer.ts';
 import { ledgerScripts, type LedgerEntry } from '../../ledger/ledger-entry.ts';
 import { callRedis } from '#shared/store/redis/call-redis.ts';
-import { StoredRecords, skipUnreadable } from '#shared/store/redis/stored-records.ts';
+import { skipUnreadable, type StoredRecords } from '#shared/store/redis/stored-records.ts';
 import { keepStoredScripts, type StorableResponse } from '../stored/stored-responses.ts';
 import { emitScript } from '../../webhooks/webhook-outbox.ts';
-import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
-import { backgroundJournal, closeScript, type BackgroundResponsesDependencies } from './background-responses.ts';
+import type { BackgroundRecord } from './background-record.ts';
+import {
+  backgroundJournal,
+  closeScript,
+  openBackgroundRecords,
+  type BackgroundResponsesDependencies,
+} from './background-responses.ts';
 
 const begin = backgroundJournal.createScript([new URL('lua/begin.lua', import.meta.url)]);
 const noteFailure = backgroundJournal.createScript([new URL('lua/note-failure.lua', import.meta.url)]);
@@ -60,11 +65,8 @@ export class ResponseWork {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#dependencies = dependencies;
-    const nameOf = (id: string): string => `${prefix}background-response:${id}`;
-    const { report } = dependencies;
     this.#journal = new AnswerJournal(redis, prefix, { ...dependencies, kind: backgroundJournal });
-    const kind = 'background response';
-    this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
+    this.#records = openBackgroundRecords(redis, prefix, dependencies);
   }
 
   /** Maximum bytes of the events of one response. */
