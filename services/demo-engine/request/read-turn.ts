@@ -1,7 +1,7 @@
 import { readText, type ChatMessage } from './chat-request.ts';
 import { findDemoWords, removeDemoLine } from './demo-options.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { isJsonObject, parseIfJson } from '#shared/core/json.ts';
 
 /** The part of a chat that the engine answers: the last user text, and the tool results after it. */
 export interface Turn {
@@ -78,24 +78,16 @@ export function readScript(text: string): { steps: ScriptStep[]; rest: string } 
 
 function readCall(line: string, words: string): ScriptStep {
   const [, name, json] = /^(\S+)[ \t]+(\{.*\})$/.exec(words) ?? [];
-  if (name === undefined || json === undefined || !isJsonObject(parse(json))) {
+  if (name === undefined || json === undefined || !isJsonObject(parseIfJson(json))) {
     throw createScriptError(line, 'a call has the name of a tool and its arguments, a JSON object');
   }
   return { kind: 'call', name, arguments: json };
 }
 
 function readSpokenText(line: string, words: string): ScriptStep {
-  const text = parse(words);
+  const text = parseIfJson(words);
   if (typeof text !== 'string') throw createScriptError(line, 'a text is a JSON string');
   return { kind: 'say', text };
-}
-
-function parse(json: string): Json | undefined {
-  try {
-    return JSON.parse(json) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function createScriptError(line: string, rule: string): RouterError {
