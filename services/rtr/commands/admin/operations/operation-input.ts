@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isJsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { computeNamedPeriod } from '#shared/accounts/periods.ts';
@@ -5,7 +6,7 @@ import type { CommandForm, OperationDescription, Reference } from '../../../../c
 import { toPathSegment } from '../../path-segment.ts';
 import type { AdminClient, Query } from '../admin-client.ts';
 import { findReference } from '../find-party.ts';
-import { completeField } from './operation-options.ts';
+import { completeField, removalWord } from './operation-options.ts';
 import type { InputField } from './input-field.ts';
 
 /** The request of a command, and what its sentence may name. */
@@ -101,14 +102,22 @@ export async function buildInput(
     ? await client.send<Record<string, unknown>>('GET', path)
     : { value: {} as Record<string, unknown>, etag: undefined };
   for (const name of nested) given[name] = merge(current[name], given[name]);
+  if (operation.method === 'post' && operation.body instanceof z.ZodObject && operation.body.shape['kind'])
+    given['kind'] ??= findOwnerKind(given);
   return { path, query: {}, body: given, ifMatch: operation.etags.takes ? etag : undefined, names };
+}
+
+/** Returns the kind of what belongs to an owner, which a router of an earlier release requires; undefined for two owners. */
+function findOwnerKind({ teamId, userId }: Readonly<Record<string, unknown>>): string | undefined {
+  if (teamId !== undefined) return userId === undefined ? 'team' : undefined;
+  return userId === undefined ? 'router' : 'user';
 }
 
 /** Sets a value in the object that a path leads to. `none` becomes null; where null is not known, it is left out. */
 function setIn(object: Record<string, unknown>, path: readonly string[], value: unknown, isNullable: boolean): void {
   const [name = '', ...rest] = path;
   if (rest.length > 0) setIn((object[name] ??= {}) as Record<string, unknown>, rest, value, isNullable);
-  else if (value !== 'none') object[name] = value;
+  else if (value !== removalWord) object[name] = value;
   else if (isNullable) object[name] = null;
 }
 

@@ -6,7 +6,7 @@ import { readFutureTime, readPastTime, readSpan } from '../read-time.ts';
 import type { InputField } from './input-field.ts';
 
 /** The value on the command line that removes a setting. */
-const none = 'none';
+export const removalWord = 'none';
 
 /** Adds an option for each field. A switch has a second option `--no-…`. */
 export function addFieldOptions(command: Command, fields: readonly InputField[]): void {
@@ -44,7 +44,7 @@ export function completeField({ kind, choices }: InputField, value: unknown): un
 function readField(field: InputField, text: string, before: unknown): unknown {
   const { kind, range, choices } = field;
   if (kind === 'amounts') return collectNamedValue(text, before as string[] | undefined);
-  if (text === none && (field.isNullable || kind === 'list' || kind === 'future')) return none;
+  if (text === removalWord && (field.isNullable || kind === 'list' || kind === 'future')) return removalWord;
   switch (kind) {
     case 'whole':
       return createWholeNumberParser(range.min, range.max)(text);

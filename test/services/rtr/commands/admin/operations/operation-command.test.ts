@@ -51,7 +51,7 @@ describe('a command that is made of an operation', () => {
     const words = 'keys create --name ci --models a,b --class low --limit cost-per-day=5 --limit tokensPerDay=9';
     const { sent } = await run(words.split(' '));
     const limits = { costPerDay: 5, tokensPerDay: 9 };
-    const body = { name: 'ci', class: 'low', models: ['a', 'b'], limits };
+    const body = { name: 'ci', class: 'low', models: ['a', 'b'], limits, kind: 'router' };
     expect(sent).toEqual([{ method: 'POST', path: '/keys', body, ifMatch: undefined }]);
   });
 
