@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { Releases } from '#shared/core/release.ts';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
-import { computeMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { computeMaxActive, HeldBodies, openHeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
@@ -36,6 +37,29 @@ it('an event loop is not behind after a single pause, for example of a suspended
     await sleep(250);
     expect(load.isBehind).toBe(false);
   });
+});
+
+it('an ingress refuses requests while its event loop is a second behind, and serves again later', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let now = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const sampleAfter = (ms: number): void => {
+    now += ms;
+    vi.advanceTimersByTime(100);
+  };
+  const releases = new Releases();
+  onTestFinished(async () => void (await releases.releaseAll()));
+  const held = openHeldBodies({ releases });
+  const admit = () => held.admit({ id: 'key', ownerId: undefined, limits: [] }).release();
+  admit();
+  for (let sample = 0; sample < 3; sample += 1) sampleAfter(3_100);
+  expect(admit).toThrow(errorWith('overloaded', { retryAfter: 1 }));
+  for (let sample = 0; sample < 10; sample += 1) sampleAfter(100);
+  admit();
+  await releases.releaseAll();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 it('the limit admits as many requests as half of the memory holds', () => {
