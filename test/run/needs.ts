@@ -4,6 +4,7 @@ import { cliNames, findCli } from '../helpers/clis/install-clis.ts';
 import { chromiumPath } from '../helpers/console/open-browser.ts';
 import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
 import { findLlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import { hasCommit, previousRelease } from '../helpers/releases/build-release.ts';
 import { hasKeyring } from '../helpers/clients/start-keyring.ts';
 import { hasPrometheus } from '../helpers/deploy/start-prometheus.ts';
 
@@ -22,6 +23,7 @@ export async function findNeeds(): Promise<Need[]> {
     { name: 'openssl', isMet: runs('openssl', 'version'), how: 'install openssl' },
     { name: 'haproxy', isMet: runs('haproxy', '-v'), how: 'install haproxy' },
     { name: 'networks', isMet: canMakeNetworks(), how: 'run as root on Linux, with ip' },
+    { name: 'history', isMet: hasCommit(previousRelease), how: 'clone the repository with its history' },
     { name: 'docker', isMet: await dockerAnswers(), how: 'start a Docker engine' },
     { name: 'chromium', isMet: chromiumPath !== undefined, how: 'test/helpers/deploy/get-chromium.sh' },
     { name: 'prometheus', isMet: hasPrometheus, how: 'test/helpers/deploy/get-prometheus.sh' },
@@ -38,5 +40,10 @@ function runs(...[program = '', ...args]: string[]): boolean {
 
 function canMakeNetworks(): boolean {
   const name = `rtr-test-try-${process.pid}`;
-  return process.getuid?.() === 0 && runs('ip', 'netns', 'add', name) && runs('ip', 'netns', 'del', name);
+  return (
+    process.getuid?.() === 0 &&
+    runs('ip', 'netns', 'add', name) &&
+    runs('ip', 'netns', 'del', name) &&
+    runs('iptables', '--version')
+  );
 }

@@ -1,6 +1,9 @@
 import { Agent, request as send } from 'node:http';
 import { serveHttp } from '../servers/serve-http.ts';
 
+/** Headers of a connection, which a balancer does not pass on. */
+const ownHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
 /** A load balancer in this process. */
 export interface Balancer {
   url: string;
@@ -30,9 +33,8 @@ export async function startBalancer(nodes: ReadonlySet<string>): Promise<Balance
     const onward = send(`${all[turn++ % all.length]}${request.url}`, { agent, method, headers });
     onward.on('error', () => response.writeHead(502).end());
     onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 0, {
-        'content-type': answer.headers['content-type'] ?? 'application/json',
-      });
+      const passedOn = Object.entries(answer.headers).filter(([name]) => !ownHeaders.has(name));
+      response.writeHead(answer.statusCode ?? 0, Object.fromEntries(passedOn));
       answer.on('error', () => response.destroy());
       answer.pipe(response);
     });

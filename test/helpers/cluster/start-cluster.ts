@@ -8,6 +8,7 @@ import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { hasSaid } from './has-said.ts';
 import { until } from '../until.ts';
+import { builtFile } from '../processes/built-file.ts';
 import { timeStart } from '../processes/starts.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
@@ -26,6 +27,8 @@ export interface ClusterOptions {
   workers?: number;
   /** Another engine's URL instead of the demo engine. */
   engineUrl?: string;
+  /** The folder of the release whose programs are started, read at each start. Without a folder: this release. */
+  release?: { folder?: string | undefined };
   /** Settings of the cluster's key. Default: a router key of class normal, without limits. */
   key?: KeySettings;
 }
@@ -87,7 +90,9 @@ async function start(options: ClusterOptions): Promise<Cluster> {
   };
   const started: ServiceProcess[] = [];
   const launch = (file: string, environment: Record<string, string>, nodeFlags?: readonly string[]): ServiceProcess => {
-    const service = startProcess(file, { ...common, ...environment }, [], nodeFlags);
+    const { folder } = options.release ?? {};
+    const program = folder === undefined ? file : join(folder, builtFile(file));
+    const service = startProcess(program, { ...common, ...environment }, [], nodeFlags);
     started.push(service);
     return service;
   };
