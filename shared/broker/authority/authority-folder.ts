@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
-import { takeLock } from '#shared/core/take-lock.mjs';
+import { lockHolder, takeLock } from '#shared/core/take-lock.mjs';
 import { parseAuthority, buildServerConfig, isShared, type Authority } from './authority.ts';
 
 export const defaultAuthorityFolder = 'credentials';
@@ -24,7 +24,9 @@ const lockPollMs = 20;
 const unseenHolderMs = 60_000;
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
-const serverConfigFile = (folder: string): string => join(folder, 'nats-auth.conf');
+/** Returns the path of the part of the NATS servers' configuration that names the accepted credentials. */
+export const serverConfigFile = (folder: string): string => join(folder, 'nats-auth.conf');
+const reloaderLock = (folder: string): string => join(folder, 'reloader');
 
 export function hasAuthority(folder: string): boolean {
   return existsSync(authorityFile(folder));
@@ -39,12 +41,23 @@ export function readAuthority(folder: string): Authority {
     throw new ConfigError(
       `there is no authority in ${folder}: create one with \`rtr credentials init --out ${folder}\``,
     );
-  return parseAuthority(readFileSync(authorityFile(folder), 'utf8'));
+  const file = authorityFile(folder);
+  try {
+    return parseAuthority(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw cause instanceof ConfigError ? new ConfigError(`${file}: ${cause.message}`, { cause }) : cause;
+  }
+}
+
+/** Whether a folder has a configuration for the servers that belongs to this authority. */
+export function hasServerConfig(folder: string, { operator }: Authority): boolean {
+  const file = serverConfigFile(folder);
+  return existsSync(file) && readFileSync(file, 'utf8').includes(operator.token);
 }
 
 /**
  * Changes the authority in a folder under a lock. Writes the servers' configuration anew if `change` revokes a credential or issues a
- * shared one. Without the lock, the second of two simultaneous changes would overwrite the entry of a credential that the first has issued,
+ * shared one, and if there is none of this authority. Without the lock, the second of two simultaneous changes would overwrite the entry of a credential that the first has issued,
  * and that credential could never be revoked.
  * @param change called with the authority, which it changes in place
  * @param buildConfig `buildServerConfig`, or a function that does the same in another thread
@@ -65,7 +78,7 @@ export async function changeAuthority<Result>(
     const result = await change(authority);
     // The configuration contains only revocations and shared credentials. Servers accept all other new credentials without it. It is
     // written first, so that a change that is interrupted between the two files can be repeated.
-    if (serializeConfigured(authority) !== configuredBefore)
+    if (serializeConfigured(authority) !== configuredBefore || !hasServerConfig(folder, authority))
       replaceFile(serverConfigFile(folder), await buildConfig(authority), 0o644);
     replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;
@@ -108,10 +121,24 @@ function serializeAuthority(authority: Authority): string {
 }
 
 /**
- * Formats the notice that tells a person what to do after a change of the servers' configuration.
+ * Declares that this process makes its NATS server read the configuration in a folder whenever that changes, until the lock is released or
+ * the process ends.
+ */
+export function takeReloaderLock(folder: string): ReturnType<typeof takeLock> {
+  return takeLock(reloaderLock(folder));
+}
+
+/** Whether a process of this machine makes its NATS server read the configuration in a folder, so that a person has nothing to do. */
+export function isReloaded(folder: string): boolean {
+  return lockHolder(reloaderLock(folder)) !== undefined;
+}
+
+/**
+ * Formats the notice that tells a person the effect of a change of the servers' configuration, and what is left to do.
  * @param effect the effect of the change, such as `gpu is revoked`
  */
 export function formatReloadNotice(folder: string, effect: string): string {
+  if (isReloaded(folder)) return `${effect}.`;
   const file = serverConfigFile(folder);
-  return `${effect} as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
+  return `${effect} as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there. A NATS server of \`rtr up\` reads it at its next start.`;
 }

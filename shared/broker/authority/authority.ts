@@ -148,6 +148,11 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
   ].join('\n');
 }
 
+/** Returns the public key of an authority's account, which is the account's name on a NATS server. */
+export function getAccountKey({ account }: Authority): string {
+  return parseKeyPair(account.seed).getPublicKey();
+}
+
 export function parseKeyPair(seedText: string): KeyPair {
   return fromSeed(new TextEncoder().encode(seedText));
 }

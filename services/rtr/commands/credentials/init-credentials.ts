@@ -1,11 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createAuthority } from '#shared/broker/authority/authority.ts';
-import { issueCredential } from '#shared/broker/authority/credentials.ts';
+import { readFileSync } from 'node:fs';
+import { hasAuthority } from '#shared/broker/authority/authority-folder.ts';
+import { createAuthorityFolder } from '#shared/broker/authority/own-credentials.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { replaceFile } from '#shared/core/replace-file.ts';
-import { tiers } from '#shared/core/tier.ts';
-import { hasAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 
 export interface InitOptions {
   out: string;
@@ -24,16 +20,7 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
     print(`${out} already holds an authority: nothing was changed.`);
     return;
   }
-  const authority = await createAuthority(prefix, ca === undefined ? undefined : readFileSync(ca, 'utf8'));
-  mkdirSync(out, { recursive: true, mode: 0o700 });
-  for (const role of roles) {
-    const shared = tiers.some((tier) => tier === role);
-    const { text, issued } = await issueCredential(authority, { role, name: role, shared });
-    authority.issued.push(issued);
-    replaceFile(join(out, `${role}.creds`), text);
-  }
-  // The authority is written last, because the next call takes its presence as proof that all files were written.
-  await writeAuthority(out, authority);
+  await createAuthorityFolder(out, prefix, ca === undefined ? undefined : readFileSync(ca, 'utf8'));
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');
   for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${describeComponents(role)}`);
