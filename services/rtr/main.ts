@@ -17,6 +17,7 @@ import { withClient } from './commands/client/with-client.ts';
 import { createCredentialsCommand } from './commands/credentials/credentials-command.ts';
 import { formatDiagnoses } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
+import { findCredentialToDiagnose } from './commands/doctor/diagnose-credential.ts';
 import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
 import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { createFilesCommand } from './commands/files/files-command.ts';
@@ -28,6 +29,7 @@ import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
+import { credentialsFolder } from './up/cluster-state.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { up } from './up/up.ts';
@@ -110,11 +112,9 @@ program
     refuseRemovedSettings(process.env);
     const config = loadConfig(upSettings, { ...process.env, NATS_URL: undefined, NATS_URL_FILE: undefined });
     const { PORT: port, HOST: host, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
-    const { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA } = loadConfig(clusterSettings, process.env);
-    const credential =
-      natsUrl !== undefined && NATS_CREDENTIALS !== undefined
-        ? { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA, role: options.role }
-        : undefined;
+    const servers = loadConfig(clusterSettings, process.env);
+    const { NATS_URL: natsUrl } = servers;
+    const credential = findCredentialToDiagnose(servers, folder, options.role);
     const { RTR_PREFIX: prefix, REDIS_CA: redisCa } = config;
     const store = redisUrl === undefined ? undefined : { redisUrl, redisCa, prefix, port };
     const findings = await collectFindings(config.ROUTER_CONFIG);
@@ -169,15 +169,23 @@ program
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
   .action((kind: keyof typeof workerModules, options: { nats?: string; credentials?: string }) => {
     applyBrokerOptions(options);
-    return runService(workerModules[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
+    return kind === 'batch'
+      ? runService(workerModules.batch, 'runner', ['NATS_URL', 'REDIS_URL'])
+      : runService(workerModules[kind], kind, ['NATS_URL']);
   });
 program.addCommand(createBatchesCommand(runAsClient));
 program.addCommand(createFilesCommand(runAsClient));
-program.addCommand(createCredentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
+program.addCommand(
+  createCredentialsCommand({
+    prefix: () => loadConfig(clusterSettings, process.env).RTR_PREFIX,
+    clusterFolder: credentialsFolder(folder),
+    print,
+  }),
+);
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
-  .action(() => runService(() => import('../ingress/main.ts'), ['NATS_URL', 'REDIS_URL']));
+  .action(() => runService(() => import('../ingress/main.ts'), 'ingress', ['NATS_URL', 'REDIS_URL']));
 program
   .command('demo-engine')
   .description('run the demo engine, an OpenAI-compatible server without weights')
@@ -210,12 +218,12 @@ function runOnKeyStore(
   command: (context: KeyCommandContext) => Promise<unknown>,
 ): Promise<void> {
   const config = loadConfig(linkSettings, process.env);
-  const addresses = findClusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
+  const addresses = findClusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL'], 'ingress');
   const { RTR_PREFIX: prefix } = config;
   const { publicUrl: consoleUrl } = findOwnRouter(config, folder);
-  const { NATS_CREDENTIALS, NATS_CA, REDIS_CA } = config;
+  const { NATS_CA, REDIS_CA } = config;
   return withKeyStore(
-    { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
+    { NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
     command,
   );
 }
@@ -242,10 +250,10 @@ function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?
 }
 
 /** Runs a service in this process, connected to the cluster of this folder unless the environment variables name another cluster. */
-async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
-  const addresses = findClusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
-  for (const [name, address] of Object.entries(addresses)) {
-    process.env[name] = address;
+async function runService(load: () => Promise<unknown>, role: Role, needed: readonly ClusterAddress[]): Promise<void> {
+  const addresses = findClusterAddresses(loadConfig(clusterSettings, process.env), folder, needed, role);
+  for (const [name, value] of Object.entries(addresses)) {
+    if (value !== undefined) process.env[name] = value;
     delete process.env[`${name}_FILE`];
   }
   await load();

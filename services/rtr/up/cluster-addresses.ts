@@ -1,19 +1,33 @@
+import type { Role } from '#shared/broker/connection/credential.ts';
+import { ownCredentialFile } from '#shared/broker/authority/own-credentials.ts';
 import { defaultHost, defaultPort, type ClusterConfig } from '../config.ts';
-import { toLocalNatsUrl, toLocalRedisUrl, readClusterState } from './cluster-state.ts';
+import {
+  credentialsFolder,
+  needsCredential,
+  readClusterState,
+  toLocalNatsUrl,
+  toLocalRedisUrl,
+} from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
+/** Addresses of servers, and the file with the credential for NATS if there is one. */
+export type ClusterAddresses<Needed extends ClusterAddress> = Record<Needed, string> & {
+  NATS_CREDENTIALS?: string | undefined;
+};
+
 /**
- * Returns the addresses of the cluster's servers: from the settings, otherwise from the servers that `rtr up` runs
- * from this folder.
+ * Returns the addresses of the cluster's servers: from the settings, otherwise from the servers that `rtr up` runs from this folder. With
+ * the NATS of this folder, the credential is the cluster's own for the role, unless the settings contain one.
  * @throws UpError if an address is in neither
  */
 export function findClusterAddresses<Needed extends ClusterAddress>(
-  config: Pick<ClusterConfig, ClusterAddress>,
+  config: Pick<ClusterConfig, ClusterAddress> & Partial<Pick<ClusterConfig, 'NATS_CREDENTIALS'>>,
   folder: string,
   needed: readonly Needed[],
-): Record<Needed, string> {
+  role: Role,
+): ClusterAddresses<Needed> {
   const state = readClusterState(folder);
   const local: Record<ClusterAddress, string | undefined> = {
     NATS_URL: state?.ports.nats ? toLocalNatsUrl(state, state.ports.nats) : undefined,
@@ -23,7 +37,12 @@ export function findClusterAddresses<Needed extends ClusterAddress>(
   const missing = addresses.filter(([, url]) => url === undefined).map(([name]) => name);
   if (missing.length > 0)
     throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
-  return Object.fromEntries(addresses) as Record<Needed, string>;
+  const isOwnNats = config.NATS_URL === undefined && state !== undefined && needsCredential(state);
+  const ownCredential = isOwnNats ? ownCredentialFile(credentialsFolder(folder), role) : undefined;
+  return {
+    ...(Object.fromEntries(addresses) as Record<Needed, string>),
+    NATS_CREDENTIALS: config.NATS_CREDENTIALS ?? ownCredential,
+  };
 }
 
 export interface RouterSettings {

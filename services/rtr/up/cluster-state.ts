@@ -8,10 +8,11 @@ import { toFolderError, UpError } from './up-error.ts';
 const port = z.number().int().min(1).max(65_535).optional();
 
 const clusterStateSchema = z.object({
+  /** Password of NATS if an earlier release runs it, see `needsCredential`. It is kept so that the earlier release can start again. */
   natsPassword: z.string().min(1),
   redisPassword: z.string().min(1),
   /** Ports of the last start. The next start uses them again if they are free. */
-  ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
+  ports: z.object({ nats: port, natsWebSocket: port, redis: port, admin: port, demo: port }),
   /** Host and port at which the router listened at the last start, and `PUBLIC_URL` if it was set. */
   router: z
     .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
@@ -55,8 +56,18 @@ export function saveClusterState(folder: string, state: ClusterState): void {
   replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-export function toLocalNatsUrl({ natsPassword }: ClusterState, port: number): string {
-  return `nats://rtr:${natsPassword}@127.0.0.1:${port}`;
+/** Returns the folder of the authority and the credentials of the cluster in a folder. */
+export function credentialsFolder(folder: string): string {
+  return join(folder, 'credentials');
+}
+
+/** Whether the cluster's NATS accepts only credentials. The NATS of an earlier release has a password, and no port for WebSockets. */
+export function needsCredential({ ports }: ClusterState): boolean {
+  return ports.natsWebSocket !== undefined;
+}
+
+export function toLocalNatsUrl(state: ClusterState, port: number): string {
+  return needsCredential(state) ? `nats://127.0.0.1:${port}` : `nats://rtr:${state.natsPassword}@127.0.0.1:${port}`;
 }
 
 export function toLocalRedisUrl({ redisPassword }: ClusterState, port: number): string {

@@ -18,6 +18,7 @@ import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './children/running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './children/child.ts';
+import { buildServiceEnvironment, type ServiceName } from './service-environment.ts';
 import { startServers } from './servers/start-servers.ts';
 import { formatStartSummary } from './start-summary.ts';
 
@@ -89,17 +90,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const pagesBuild = buildPages(endSignal);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
-  const servers = await startServers({ config, environment, folder, state, supervise, stop, say });
-  releases.add('servers', async () => {
-    await Promise.all(servers.children.map((child) => child.stop(serverStopTimeoutMs)));
-  });
+  const servers = await startServers({ config, environment, folder, state, supervise, stop, releases, say });
   const { HOST: host, PORT: port, PUBLIC_URL: publicUrl } = config;
   saveClusterState(folder, { ...state, router: { host, port, publicUrl } });
   stop.throwIfAborted();
 
   const startService = (
     name: string,
-    service: string,
+    service: ServiceName,
     isNecessary: boolean,
     settings: Environment | (() => Promise<Environment>),
   ) =>
@@ -107,19 +105,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       const ownSettings = typeof settings === 'function' ? await settings() : settings;
       const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
-          ...environment,
-          NATS_URL: servers.natsUrl,
-          REDIS_URL: servers.redisUrl,
-          RTR_PREFIX: config.RTR_PREFIX,
-          // `rtr up` has already read the files that the `_FILE` variables name. A credential is for one component only.
-          NATS_URL_FILE: undefined,
-          REDIS_URL_FILE: undefined,
-          RTR_PREFIX_FILE: undefined,
-          NATS_CREDENTIALS: undefined,
-          // The log relay formats the lines.
-          LOG_FORMAT: 'json',
-          // The port in the settings is for the ingress. Workers choose free ports.
-          ADMIN_PORT: undefined,
+          ...buildServiceEnvironment(service, environment, servers, config.RTR_PREFIX),
           ...ownSettings,
         },
       });

@@ -126,7 +126,7 @@ function requireLoopbackAddress(namedUrl: string, config: AdminConfig, folder: s
 
 function requireStoreAddress(config: AdminConfig, folder: string): { REDIS_URL: string } {
   try {
-    return findClusterAddresses({ NATS_URL: undefined, REDIS_URL: config.REDIS_URL }, folder, ['REDIS_URL']);
+    return findClusterAddresses({ NATS_URL: undefined, REDIS_URL: config.REDIS_URL }, folder, ['REDIS_URL'], 'ingress');
   } catch (cause) {
     const message =
       'Set RTR_ADMIN_TOKEN to an admin token of the router, which is made in the console under Account, or with ' +

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { defaultAuthorityFolder } from '#shared/broker/authority/authority-folder.ts';
+import { defaultAuthorityFolder, hasAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
 import { issueCredentialFile } from './issue-credential-file.ts';
 import { listCredentials } from './list-credentials.ts';
@@ -13,8 +13,15 @@ const units: Record<string, number> = { h: hourMs, d: 24 * hourMs };
 /** The roles of components other than workers. */
 const componentRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
 
+export interface CredentialsCommandParts {
+  prefix: () => string;
+  /** Folder of the authority that `rtr up` has created in this folder. It may be missing. */
+  clusterFolder: string;
+  print: (line: string) => void;
+}
+
 /** Creates `rtr credentials …`, which manages the credentials with which the components of a cluster connect to NATS. */
-export function createCredentialsCommand(prefix: () => string, print: (line: string) => void): Command {
+export function createCredentialsCommand({ prefix, clusterFolder, print }: CredentialsCommandParts): Command {
   const command = new Command('credentials').description(
     'manage the credentials with which the components of a cluster connect to NATS',
   );
@@ -22,7 +29,10 @@ export function createCredentialsCommand(prefix: () => string, print: (line: str
     '--ca <file>',
     "certificate authority (PEM) of the servers' certificates, written into each credential",
   );
-  const from = new Option('--from <folder>', "folder of the cluster's authority").default(defaultAuthorityFolder);
+  const from = new Option('--from <folder>', "folder of the cluster's authority").default(
+    hasAuthority(clusterFolder) ? clusterFolder : defaultAuthorityFolder,
+    `that of \`rtr up\`, if there is one, else ${defaultAuthorityFolder}`,
+  );
   command
     .command('init')
     .description("create a cluster's authority, and one credential for each kind of component")

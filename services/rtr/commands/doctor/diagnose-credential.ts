@@ -1,8 +1,12 @@
+import { isReloaded } from '#shared/broker/authority/authority-folder.ts';
 import { connectBroker, isCredentialRefusal } from '#shared/broker/connection/connect-broker.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/broker-settings.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
+import type { ClusterConfig } from '../../config.ts';
+import { findClusterAddresses } from '../../up/cluster-addresses.ts';
+import { credentialsFolder, readClusterState } from '../../up/cluster-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { formatDate } from '../table-lines.ts';
 
@@ -13,6 +17,22 @@ export interface CredentialToDiagnose extends BrokerAccessSettings {
 }
 
 const subject = 'credential';
+
+/**
+ * Returns the credential to check: that in the settings, otherwise, while a cluster runs from this folder, the cluster's own for the role.
+ * Returns undefined if there is neither.
+ * @param role default: the role of an ingress
+ */
+export function findCredentialToDiagnose(
+  config: Pick<ClusterConfig, 'NATS_URL' | 'NATS_CREDENTIALS' | 'NATS_CA' | 'REDIS_URL'>,
+  folder: string,
+  role: Role | undefined,
+): CredentialToDiagnose | undefined {
+  const runsHere = (): boolean => isReloaded(credentialsFolder(folder)) && readClusterState(folder) !== undefined;
+  if (config.NATS_URL === undefined && !runsHere()) return undefined;
+  const { NATS_URL, NATS_CREDENTIALS } = findClusterAddresses(config, folder, ['NATS_URL'], role ?? 'ingress');
+  return NATS_CREDENTIALS === undefined ? undefined : { NATS_URL, NATS_CREDENTIALS, NATS_CA: config.NATS_CA, role };
+}
 
 /** Checks whether a credential can be read, has the right role, has not expired, and is accepted by the broker. */
 export async function diagnoseCredential({ role, ...settings }: CredentialToDiagnose): Promise<Diagnosis> {

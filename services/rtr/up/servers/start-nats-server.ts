@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
+import { chooseFreePort } from './free-port.ts';
 import { queryPort } from './query-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type StartedServer } from './start-on-port.ts';
@@ -14,8 +15,11 @@ export interface NatsServerOptions {
   environment: Environment;
   /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
-  /** Password of the only user, `rtr`. If it is undefined, everyone on this machine may connect. */
-  password?: string | undefined;
+  /**
+   * The accepted credentials, as `rtr credentials` writes them, and the WebSocket port of the last start. If it is undefined, everyone on
+   * this machine may connect, and the server has no WebSocket port.
+   */
+  access?: { configFile: string; wantedWebSocketPort: number | undefined } | undefined;
   /** Aborts when the server is to be stopped; the server is then returned at once, ready or not. */
   stop?: AbortSignal;
 }
@@ -27,22 +31,34 @@ export interface NatsServerOptions {
  */
 const collectionSettings = { GOGC: '200', GOMEMLIMIT: '256MiB' };
 
-/**
- * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. The password is in a file that only its owner
- * can read, because every user of a machine can read command lines.
- */
-export function startNatsServer(options: NatsServerOptions): Promise<StartedServer> {
-  const { program, folder, environment, wantedPort, password, stop } = options;
+export interface StartedNatsServer extends StartedServer {
+  /** The port for WebSocket connections without TLS; undefined without `access`. */
+  webSocketPort: number | undefined;
+}
+
+/** Returns the folder in which JetStream keeps a folder for each account. */
+export function accountsFolder(folder: string): string {
+  return join(storeFolder(folder), 'jetstream');
+}
+
+const storeFolder = (folder: string): string => join(folder, 'jetstream');
+
+/** Starts nats-server (2.9 or newer) with JetStream on ports of the loopback interface. */
+export async function startNatsServer(options: NatsServerOptions): Promise<StartedNatsServer> {
+  const { program, folder, environment, wantedPort, access, stop } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const configFile = join(folder, 'nats.conf');
+  const file = join(folder, 'nats.conf');
   const serverName = `rtr-${randomBytes(6).toString('hex')}`;
-  return startOnPort(
+  let webSocketPort: number | undefined;
+  const started = await startOnPort(
     {
       name: 'nats-server',
-      start: (port) => {
-        writeFileSync(configFile, createNatsConfig(port, serverName, folder, password), { mode: 0o600 });
+      start: async (port) => {
+        if (access) webSocketPort = await chooseFreePort(webSocketPort ?? access.wantedWebSocketPort);
+        const accessLines = access ? listAccessLines(relative(folder, access.configFile), webSocketPort) : [];
+        writeFileSync(file, createNatsConfig(port, serverName, folder, accessLines), { mode: 0o600 });
         const env = { GOMAXPROCS: String(computeNatsCores()), ...collectionSettings, ...environment };
-        return spawnGuarded(program, ['-c', configFile], { env });
+        return spawnGuarded(program, ['-c', file], { env });
       },
       isReady: async (port) =>
         (await queryPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
@@ -50,6 +66,7 @@ export function startNatsServer(options: NatsServerOptions): Promise<StartedServ
     wantedPort,
     stop,
   );
+  return { ...started, webSocketPort };
 }
 
 /**
@@ -60,14 +77,28 @@ function computeNatsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));
 }
 
-function createNatsConfig(port: number, serverName: string, folder: string, password: string | undefined): string {
+function createNatsConfig(port: number, serverName: string, folder: string, accessLines: readonly string[]): string {
   return [
     `listen: "127.0.0.1:${port}"`,
     `server_name: "${serverName}"`,
     'ping_interval: "10s"',
     'ping_max: 2',
-    `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`,
-    ...(password ? [`authorization { user: "rtr", password: "${password}" }`] : []),
+    `jetstream { store_dir: ${JSON.stringify(storeFolder(folder))} }`,
+    ...accessLines,
     '',
   ].join('\n');
+}
+
+/**
+ * Lists the lines for a server that accepts only credentials. Workers of other machines may have one, so the lines bound what a worker can
+ * cost: a connection with 200 subscriptions takes 250 KiB.
+ * @param includedFile path of the accepted credentials, relative to the configuration, because the server accepts no absolute path there
+ */
+function listAccessLines(includedFile: string, webSocketPort: number | undefined): string[] {
+  return [
+    'max_connections: 1000',
+    'max_subscriptions: 200',
+    `websocket { listen: "127.0.0.1:${webSocketPort}", no_tls: true }`,
+    `include ${JSON.stringify(includedFile)}`,
+  ];
 }

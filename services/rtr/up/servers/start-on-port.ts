@@ -4,7 +4,7 @@ import { type Child, collectLastLines, isRunning, stopChild } from '../children/
 
 export interface PortServer {
   name: string;
-  start(port: number): Child;
+  start(port: number): Child | Promise<Child>;
   /** Whether the child, and not another program, answers on the port and is ready. Resolves within about a second, and never rejects. */
   isReady(port: number, child: Child): Promise<boolean>;
 }
@@ -27,7 +27,7 @@ export async function startOnPort(server: PortServer, wanted?: number, stop?: Ab
   let failure = '';
   for (let count = 0; count < maxTries; count += 1) {
     const port = await chooseFreePort(count === 0 ? wanted : undefined);
-    const child = server.start(port);
+    const child = await server.start(port);
     const lastLines = collectLastLines(child);
     if ((await waitUntilReady(server, port, child, stop)) || stop?.aborted) return { port, child };
     await stopChild(child, 1_000);

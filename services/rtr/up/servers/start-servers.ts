@@ -1,14 +1,20 @@
+import { join } from 'node:path';
+import { getAccountKey } from '#shared/broker/authority/authority.ts';
+import { serverConfigFile } from '#shared/broker/authority/authority-folder.ts';
+import { ensureAuthority } from '#shared/broker/authority/own-credentials.ts';
 import type { Environment } from '#shared/core/load-config.ts';
+import type { Releases } from '#shared/core/release.ts';
 import type { UpConfig } from '../../config.ts';
-import { queryPort } from './query-port.ts';
-import { toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
-import { ensureServer } from './install-server.ts';
-import { stopChild } from '../children/child.ts';
-import { startNatsServer } from './start-nats-server.ts';
-import type { StartedServer } from './start-on-port.ts';
-import { startRedisServer } from './start-redis-server.ts';
+import { type Child, stopChild } from '../children/child.ts';
 import type { SupervisedChild, SupervisionOptions } from '../children/supervised-child.ts';
+import { credentialsFolder, toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { UpError } from '../up-error.ts';
+import { leaveAccountFolder, takeAccountFolder } from './account-folder.ts';
+import { followServerConfig } from './follow-server-config.ts';
+import { ensureServer } from './install-server.ts';
+import { queryPort } from './query-port.ts';
+import { accountsFolder, startNatsServer, type StartedNatsServer } from './start-nats-server.ts';
+import { startRedisServer } from './start-redis-server.ts';
 
 /** Starts a program and keeps it running. If it cannot be kept running, the cluster ends. */
 export type Supervise = (name: string, start: SupervisionOptions['start']) => Promise<SupervisedChild>;
@@ -23,70 +29,98 @@ export interface ServersOptions {
   supervise: Supervise;
   /** Aborts when the cluster must stop. */
   stop: AbortSignal;
+  /** Gets the releases that stop the servers. */
+  releases: Releases;
   say: (line: string) => void;
 }
 
 export interface Servers {
   natsUrl: string;
   redisUrl: string;
-  children: SupervisedChild[];
+  /** Access to the NATS server that was started; undefined if the settings contain an address of NATS. */
+  natsAccess: NatsAccess | undefined;
 }
+
+export interface NatsAccess {
+  /** Folder of the authority whose credentials NATS accepts, and of the cluster's own credentials. */
+  folder: string;
+  /** Address of NATS for WebSocket connections. */
+  webSocketUrl: string;
+}
+
+interface StartedPorts {
+  child: Child;
+  ports: Ports;
+}
+
+type Ports = Pick<ClusterState['ports'], 'nats' | 'natsWebSocket' | 'redis'>;
 
 const serverStopTimeoutMs = 5_000;
 
 /**
- * Starts NATS and Redis as child processes. Does not start a server if the settings contain its address. A restarted server keeps its port,
- * because all components connect to that port.
+ * Starts NATS and Redis as child processes. Does not start a server if the settings contain its address. A restarted server keeps its ports,
+ * because all components connect to them. NATS accepts only the credentials of an authority, which the first start creates.
  * @throws ServerMissingError
+ * @throws ConfigError if the authority is damaged, or belongs to a cluster with another prefix
  * @throws UpError
  * @throws Error if a server does not start
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {
-  const { config, environment, folder, state, supervise, stop, say } = options;
-  const children: SupervisedChild[] = [];
+  const { config, environment, folder, state, supervise, stop, releases, say } = options;
   if (config.NATS_URL) await requireNats(config.NATS_URL);
   // The programs are installed one after the other, because two runs of the package manager would lock each other out.
   const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
   const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
 
-  const startSupervised = async (
-    name: 'nats' | 'redis',
-    start: (settings: { wantedPort: number | undefined; stop: AbortSignal }) => Promise<StartedServer>,
-  ) => {
-    let port: number | undefined;
+  const startSupervised = async (name: string, start: (wanted: Ports, stop: AbortSignal) => Promise<StartedPorts>) => {
+    let keptPorts: Ports | undefined;
     const child = await supervise(name, async (stopServer) => {
-      const started = await start({
-        wantedPort: port ?? state.ports[name],
-        stop: AbortSignal.any([stop, stopServer]),
-      });
-      if (port !== undefined && started.port !== port) {
+      const started = await start({ ...state.ports, ...keptPorts }, AbortSignal.any([stop, stopServer]));
+      const lost = Object.entries(keptPorts ?? {}).find(([key, port]) => started.ports[key as keyof Ports] !== port);
+      if (lost) {
         await stopChild(started.child, serverStopTimeoutMs);
-        throw new Error(`port ${port} was taken by another program`);
+        throw new Error(`port ${lost[1]} was taken by another program`);
       }
-      port = started.port;
+      keptPorts = started.ports;
       return started.child;
     });
-    children.push(child);
-    state.ports[name] = port;
+    releases.add(name, () => child.stop(serverStopTimeoutMs));
+    Object.assign(state.ports, keptPorts);
   };
-  const starts: Promise<void>[] = [];
-  if (natsProgram) {
-    const server = { program: natsProgram, folder: `${folder}/nats`, environment, password: state.natsPassword };
-    starts.push(startSupervised('nats', (settings) => startNatsServer({ ...server, ...settings })));
-  }
-  if (redisProgram) {
-    const server = { program: redisProgram, folder: `${folder}/redis`, password: state.redisPassword };
-    starts.push(startSupervised('redis', (settings) => startRedisServer({ ...server, ...settings })));
-  }
+  const startNats = async (program: string): Promise<void> => {
+    const server = { program, folder: join(folder, 'nats'), environment };
+    const credentials = credentialsFolder(folder);
+    const account = getAccountKey(await ensureAuthority(credentials, config.RTR_PREFIX));
+    takeAccountFolder(accountsFolder(server.folder), account);
+    releases.add('account folder', () => leaveAccountFolder(accountsFolder(server.folder), account));
+    let started: Promise<StartedNatsServer> | undefined;
+    // A signal before the server is ready would end it. At its start, it reads the configuration anyway.
+    const reload = (): void => void started?.then(({ child }) => child.kill('SIGHUP')).catch(() => undefined);
+    releases.add('server configuration', followServerConfig(credentials, reload));
+    await startSupervised('nats', async ({ nats: wantedPort, natsWebSocket }, stop) => {
+      const access = { configFile: serverConfigFile(credentials), wantedWebSocketPort: natsWebSocket };
+      started = startNatsServer({ ...server, wantedPort, access, stop });
+      const { port, webSocketPort, child } = await started;
+      return { child, ports: { nats: port, natsWebSocket: webSocketPort } };
+    });
+  };
+  const startRedis = (program: string): Promise<void> =>
+    startSupervised('redis', async ({ redis: wantedPort }, stop) => {
+      const server = { program, folder: join(folder, 'redis'), password: state.redisPassword };
+      const { port, child } = await startRedisServer({ ...server, wantedPort, stop });
+      return { child, ports: { redis: port } };
+    });
+  // Redis begins first, because the first start of NATS computes keys before it waits.
+  const starts = [redisProgram && startRedis(redisProgram), natsProgram && startNats(natsProgram)];
   const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
-  if (failure) {
-    await Promise.all(children.map((child) => child.stop(serverStopTimeoutMs)));
-    throw failure.reason;
-  }
+  if (failure) throw failure.reason;
+  const { nats, natsWebSocket, redis } = state.ports;
   return {
-    natsUrl: config.NATS_URL ?? toLocalNatsUrl(state, state.ports.nats ?? 0),
-    redisUrl: config.REDIS_URL ?? toLocalRedisUrl(state, state.ports.redis ?? 0),
-    children,
+    natsUrl: config.NATS_URL ?? toLocalNatsUrl(state, nats ?? 0),
+    redisUrl: config.REDIS_URL ?? toLocalRedisUrl(state, redis ?? 0),
+    natsAccess: natsProgram
+      ? { folder: credentialsFolder(folder), webSocketUrl: `ws://127.0.0.1:${natsWebSocket}` }
+      : undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findClusterAddresses, isSameRouter, findOwnRouter } from '#services/rtr/up/cluster-addresses.ts';
 import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
@@ -14,22 +15,44 @@ describe('the addresses of the cluster', () => {
   it('come from the settings, and a worker needs only that of NATS', () => {
     const natsUrl = 'nats://gpu:secret@router.example:4222';
     const settings = { NATS_URL: natsUrl, REDIS_URL: undefined };
-    expect(findClusterAddresses(settings, folder, ['NATS_URL'])).toEqual({ NATS_URL: natsUrl });
+    expect(findClusterAddresses(settings, folder, ['NATS_URL'], 'gpu')).toEqual({ NATS_URL: natsUrl });
+    const NATS_CREDENTIALS = 'joes-box.creds';
+    expect(findClusterAddresses({ ...settings, NATS_CREDENTIALS }, folder, ['NATS_URL'], 'gpu')).toEqual({
+      NATS_URL: natsUrl,
+      NATS_CREDENTIALS,
+    });
   });
 
-  it('otherwise come from the cluster that runs in the folder', () => {
+  it('otherwise come from the cluster that runs in the folder, with its credential for the role', () => {
+    const state = { ...loadClusterState(folder), ports: { nats: 4555, natsWebSocket: 4556, redis: 6555 } };
+    saveClusterState(folder, state);
+    const found = {
+      NATS_URL: 'nats://127.0.0.1:4555',
+      REDIS_URL: expect.stringContaining('@127.0.0.1:6555'),
+      NATS_CREDENTIALS: join(folder, 'credentials/runner.creds'),
+    };
+    expect(findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'], 'runner')).toEqual(found);
+    const NATS_CREDENTIALS = 'joes-box.creds';
+    expect(findClusterAddresses({ ...none, NATS_CREDENTIALS }, folder, ['NATS_URL'], 'gpu')).toMatchObject({
+      NATS_CREDENTIALS,
+    });
+    const elsewhere = { ...none, NATS_URL: 'nats://10.0.0.7' };
+    expect(findClusterAddresses(elsewhere, folder, ['NATS_URL'], 'gpu')).toEqual({ NATS_URL: 'nats://10.0.0.7' });
+  });
+
+  it('contain the password of NATS while an earlier release runs the cluster', () => {
     const state = { ...loadClusterState(folder), ports: { nats: 4555, redis: 6555 } };
     saveClusterState(folder, state);
-    const NATS_URL = `nats://rtr:${state.natsPassword}@127.0.0.1:4555`;
-    const found = { NATS_URL, REDIS_URL: expect.stringContaining('@127.0.0.1:6555') };
-    expect(findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toEqual(found);
+    expect(findClusterAddresses(none, folder, ['NATS_URL'], 'gpu')).toEqual({
+      NATS_URL: `nats://rtr:${state.natsPassword}@127.0.0.1:4555`,
+    });
   });
 
   it('are named in the error when neither has them', () => {
     const error = new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.');
-    expect(() => findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(error);
+    expect(() => findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'], 'ingress')).toThrow(error);
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
-    expect(() => findClusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
+    expect(() => findClusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'], 'ingress')).toThrow('set REDIS_URL, or');
   });
 });
 
