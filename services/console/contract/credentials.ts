@@ -49,7 +49,12 @@ export interface NewWorkerCredential {
 export const revokedWorkerCredentialSchema = z
   .object({
     credential: workerCredentialSchema,
-    instruction: z.string().describe('What a person still has to do so that the NATS servers refuse the credential.'),
+    instruction: z
+      .string()
+      .exactOptional()
+      .describe(
+        'What a person still has to do so that the NATS servers refuse the credential. Absent if the router reloads its NATS server itself.',
+      ),
   })
   .meta({ id: 'RevokedWorkerCredential' });
 

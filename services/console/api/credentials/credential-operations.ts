@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { Authority, IssuedCredential } from '#shared/broker/authority/authority.ts';
-import { changeAuthority, readAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
+import {
+  changeAuthority,
+  formatReloadNotice,
+  isReloaded,
+  readAuthority,
+} from '#shared/broker/authority/authority-folder.ts';
 import { isValid, revokeCredentials } from '#shared/broker/authority/credentials.ts';
 import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/run-signing-thread.ts';
 import { credentialNamePattern } from '#shared/broker/connection/credential.ts';
@@ -103,7 +108,8 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       path: '/worker-credentials/{name}',
       id: 'revokeWorkerCredential',
       subject: 'workers',
-      summary: 'Revokes a credential. NATS servers refuse it once they are reloaded with the new `nats-auth.conf`.',
+      summary:
+        'Revokes a credential. NATS servers refuse it once they are reloaded with the new `nats-auth.conf`; the NATS server of `rtr up` does so within a second.',
       scopes: [],
       command: 'credentials revoke',
       answer: revokedWorkerCredentialSchema,
@@ -121,7 +127,9 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
         const revoked = await changeAuthority(folder, revoke, buildServerConfigInThread);
         const credential = toAnswer(revoked);
         await auditCredential('credential.revoke', actor, credential);
-        return { credential, instruction: formatReloadNotice(folder, `${name} is revoked`) };
+        return isReloaded(folder)
+          ? { credential }
+          : { credential, instruction: formatReloadNotice(folder, `${name} is revoked`) };
       },
     }),
   ];

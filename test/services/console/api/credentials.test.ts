@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
-import { changeAuthority, readAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
+import {
+  changeAuthority,
+  readAuthority,
+  takeReloaderLock,
+  writeAuthority,
+} from '#shared/broker/authority/authority-folder.ts';
 import { issueCredential } from '#shared/broker/authority/credentials.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
@@ -69,6 +74,17 @@ describe('a credential of a worker', () => {
     expect(await ada.delete(`${path}/joes-box`)).toMatchObject({ status: 404 });
     expect(await ada.post(path, { name: 'joes-box', tier: 'gpu' })).toMatchObject({ status: 201 });
     expect((await ada.get(path)).body).toMatchObject([body.credential, { name: 'joes-box', tier: 'gpu' }]);
+  });
+
+  it('is revoked without anything left to do while `rtr up` reloads the NATS server', async () => {
+    const { ada, folder } = await open();
+    const lock = takeReloaderLock(folder);
+    if ('holder' in lock) throw new Error('another process has the lock');
+    await ada.post(path, { name: 'joes-box', tier: 'gpu' });
+    const { status, body } = await ada.delete(`${path}/joes-box`);
+    expect(status).toBe(200);
+    expect(body).toEqual({ credential: expect.objectContaining({ name: 'joes-box', tier: 'gpu' }) });
+    lock.release();
   });
 
   it('has a name that can be a part of a subject, and never has the role of an ingress or a batch runner', async () => {

@@ -165,8 +165,7 @@ function CredentialList() {
         input={credentialToRevoke}
         onClose={() => setCredentialToRevoke(undefined)}
       >
-        Once the NATS servers are reloaded, they end the connections of all workers that use this credential, and refuse
-        the credential.
+        All workers that use this credential lose their connections, and cannot join with it again.
       </Confirm>
     </Stack>
   );
