@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { parseCredential, roles, type Role } from '../connection/credential.ts';
+import { readClaimedKeys, roles, type Role } from '../connection/credential.ts';
 import { changeAuthority, hasAuthority, hasServerConfig, readAuthority, writeAuthority } from './authority-folder.ts';
-import { createAuthority, parseKeyPair, type Authority } from './authority.ts';
+import { createAuthority, type Authority } from './authority.ts';
 import { issueCredential, isValid } from './credentials.ts';
 
 /*
@@ -51,21 +51,13 @@ export async function ensureAuthority(folder: string, prefix: string): Promise<A
 function findMissing(authority: Authority, folder: string): Role[] {
   const now = Date.now();
   return roles.filter((role) => {
-    const key = readPublicKey(ownCredentialFile(folder, role));
-    return !authority.issued.some((issued) => issued.key === key && issued.role === role && isValid(issued, now));
+    const file = ownCredentialFile(folder, role);
+    const keys = existsSync(file) ? readClaimedKeys(readFileSync(file, 'utf8')) : [];
+    // The key of a shared credential is the signer of the token, that of another credential the user.
+    return !authority.issued.some(
+      (issued) => issued.role === role && keys.includes(issued.key) && isValid(issued, now),
+    );
   });
-}
-
-/** Reads the public key of the credential in a file; undefined if there is no file, or no credential in it. */
-function readPublicKey(file: string): string | undefined {
-  try {
-    const { seed } = parseCredential(readFileSync(file, 'utf8'));
-    return parseKeyPair(new TextDecoder().decode(seed)).getPublicKey();
-  } catch (error) {
-    if (error instanceof ConfigError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      return undefined;
-    throw error;
-  }
 }
 
 async function issueOwnCredential(authority: Authority, folder: string, role: Role): Promise<void> {

@@ -111,7 +111,9 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
       return { child, ports: { redis: port } };
     });
   // Redis begins first, because the first start of NATS computes keys before it waits.
-  const starts = [redisProgram && startRedis(redisProgram), natsProgram && startNats(natsProgram)];
+  const starts: Promise<void>[] = [];
+  if (redisProgram) starts.push(startRedis(redisProgram));
+  if (natsProgram) starts.push(startNats(natsProgram));
   const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;
   const { nats, natsWebSocket, redis } = state.ports;

@@ -79,6 +79,37 @@ describe('rtr up', () => {
     await worker.ended;
   });
 
+  it('joins a worker with a credential of its own, which is gone within a second once that is revoked, and no stream breaks', async () => {
+    const file = join(project.root, 'joes-box.creds');
+    await project.rtr('credentials', 'worker', '--tier', 'gpu', '--name', 'joes-box', '--out', file).ended;
+    const { ports } = z.object({ ports: z.object({ demo: z.number() }) }).parse(JSON.parse(read('cluster.json')));
+    const engine = { ENGINE_URL: `http://127.0.0.1:${ports.demo}`, WORKER_ID: 'w1' };
+    const worker = project.rtrWith(engine, 'worker', 'gpu', '--credentials', file);
+    await until(() => cluster.err.includes('joes-box.w1'));
+    const streams = await Promise.all(Array.from({ length: 4 }, () => openStream()));
+    const revoke = project.rtr('credentials', 'revoke', 'joes-box');
+    expect(await revoke.ended).toBe(0);
+    expect(revoke.out).toBe('joes-box is revoked.\n');
+    await until(
+      () => worker.err.includes('broker connection lost') || worker.out.includes('broker connection lost'),
+      1_000,
+    );
+    for (const text of await Promise.all(streams.map((stream) => stream.text())))
+      expect(text).toContain('data: [DONE]');
+    worker.child.kill('SIGTERM');
+    await worker.ended;
+  });
+
+  it('is examined by the doctor with its own credential', async () => {
+    const doctor = project.rtr('doctor', '--json');
+    await doctor.ended;
+    expect(JSON.parse(doctor.out)).toContainEqual({
+      subject: 'credential',
+      state: 'ok',
+      detail: 'ingress, for ingress: the broker accepts it',
+    });
+  });
+
   it('restarts a part that dies', async () => {
     const nats = children().find(({ name }) => name === 'nats')?.pid ?? 0;
     process.kill(nats, 'SIGKILL');
@@ -139,6 +170,16 @@ async function ask(printed: string): Promise<unknown> {
   const headers = { authorization, 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body });
   return answer.json();
+}
+
+/** Opens a stream that lasts for about two seconds. */
+function openStream(): Promise<Response> {
+  const messages = [{ role: 'user', content: 'Go on.\n[demo tokens=100 rate=50]' }];
+  return fetch(`${url()}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'auto', stream: true, messages }),
+  });
 }
 
 function children(): { name: string; pid: number }[] {

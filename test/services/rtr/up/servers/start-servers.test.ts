@@ -28,7 +28,7 @@ import { until } from '../../../../helpers/until.ts';
 
 const environment = process.env;
 const config = { ...loadConfig(upSettings, {}), REDIS_URL: 'redis://127.0.0.1:1' };
-const say = (line: string): void => console.info(line);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 function createFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-servers-'));
