@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { lockHolder, takeLock } from '#shared/core/take-lock.mjs';
-import { parseAuthority, buildServerConfig, isShared, type Authority } from './authority.ts';
+import { parseAuthority, buildServerConfig, isServerConfigOf, isShared, type Authority } from './authority.ts';
 
 export const defaultAuthorityFolder = 'credentials';
 
@@ -49,15 +49,15 @@ export function readAuthority(folder: string): Authority {
   }
 }
 
-/** Whether a folder has a configuration for the servers that belongs to this authority. */
-export function hasServerConfig(folder: string, { operator }: Authority): boolean {
+/** Whether a folder has the servers' configuration of this authority, with the permissions of this release. */
+export function hasServerConfig(folder: string, authority: Authority): boolean {
   const file = serverConfigFile(folder);
-  return existsSync(file) && readFileSync(file, 'utf8').includes(operator.token);
+  return existsSync(file) && isServerConfigOf(authority, readFileSync(file, 'utf8'));
 }
 
 /**
  * Changes the authority in a folder under a lock. Writes the servers' configuration anew if `change` revokes a credential or issues a
- * shared one, and if there is none of this authority. Without the lock, the second of two simultaneous changes would overwrite the entry of a credential that the first has issued,
+ * shared one, and if there is none of this authority and release. Without the lock, the second of two simultaneous changes would overwrite the entry of a credential that the first has issued,
  * and that credential could never be revoked.
  * @param change called with the authority, which it changes in place
  * @param buildConfig `buildServerConfig`, or a function that does the same in another thread

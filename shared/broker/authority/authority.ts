@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { credentialNamePattern, roles } from '../connection/credential.ts';
-import { derivePermissions, toUserLimits, userKeyTemplate } from './permissions.ts';
+import { derivePermissions, digestPermissions, toUserLimits, userKeyTemplate } from './permissions.ts';
 
 const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 
@@ -137,6 +137,7 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
   );
   return [
     '# Made by `rtr credentials`: include it in the configuration of every server, and reload them when it has changed.',
+    formatPermissionsLine(authority),
     `operator: ${operator.token}`,
     `system_account: ${system.key}`,
     'resolver: MEMORY',
@@ -146,6 +147,15 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
     '}',
     '',
   ].join('\n');
+}
+
+/** Whether a text is the servers' configuration of this authority, with the permissions of this release. */
+export function isServerConfigOf(authority: Authority, text: string): boolean {
+  return text.includes(authority.operator.token) && text.includes(formatPermissionsLine(authority));
+}
+
+function formatPermissionsLine({ prefix }: Authority): string {
+  return `# Permissions: ${digestPermissions(prefix)}`;
 }
 
 /** Returns the public key of an authority's account, which is the account's name on a NATS server. */

@@ -5,8 +5,8 @@ import { replaceFile } from '#shared/core/replace-file.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { readClaimedKeys, roles, type Role } from '../connection/credential.ts';
 import { changeAuthority, hasAuthority, hasServerConfig, readAuthority, writeAuthority } from './authority-folder.ts';
-import { createAuthority, type Authority } from './authority.ts';
-import { issueCredential, isValid } from './credentials.ts';
+import { createAuthority, isShared, type Authority, type IssuedCredential } from './authority.ts';
+import { issueCredential, isValid, revokeCredentials } from './credentials.ts';
 
 /*
  * The credentials of a cluster's own components: one for each role, in the folder of the authority. Those of workers are shared, because
@@ -30,7 +30,7 @@ export async function createAuthorityFolder(folder: string, prefix: string, ca?:
 
 /**
  * Returns the authority in a folder. Creates what is missing: the authority, the servers' configuration, or a credential of the cluster's
- * own, for example after an administrator has revoked it.
+ * own, for example after an administrator has revoked it. If another release has made them with other permissions, creates them anew.
  * @throws ConfigError if the authority is damaged, or belongs to a cluster with another prefix
  */
 export async function ensureAuthority(folder: string, prefix: string): Promise<Authority> {
@@ -40,24 +40,29 @@ export async function ensureAuthority(folder: string, prefix: string): Promise<A
     throw new ConfigError(
       `${folder} has the credentials of the cluster ${authority.prefix}, but RTR_PREFIX is ${prefix}: set RTR_PREFIX=${authority.prefix}, or move the folder away, and all workers of other machines join again.`,
     );
-  if (hasServerConfig(folder, authority) && findMissing(authority, folder).length === 0) return authority;
+  if (hasServerConfig(folder, authority) && roles.every((role) => findOwn(authority, folder, role))) return authority;
   return changeAuthority(folder, async (latest) => {
-    for (const role of findMissing(latest, folder)) await issueOwnCredential(latest, folder, role);
+    const isConfigCurrent = hasServerConfig(folder, latest);
+    for (const role of roles) {
+      const own = findOwn(latest, folder, role);
+      // The permissions of a shared credential are in the servers' configuration, those of another one in its token.
+      if (own && (isConfigCurrent || isShared(own))) continue;
+      revokeCredentials(latest, (issued) => issued === own);
+      await issueOwnCredential(latest, folder, role);
+    }
     return latest;
   });
 }
 
-/** Finds the roles whose file is missing, or does not contain a valid credential of this authority. */
-function findMissing(authority: Authority, folder: string): Role[] {
+/** Finds the cluster's own credential for a role; undefined if its file is missing, or has no valid credential of this authority. */
+function findOwn({ issued }: Authority, folder: string, role: Role): IssuedCredential | undefined {
+  const file = ownCredentialFile(folder, role);
   const now = Date.now();
-  return roles.filter((role) => {
-    const file = ownCredentialFile(folder, role);
-    const keys = existsSync(file) ? readClaimedKeys(readFileSync(file, 'utf8')) : [];
-    // The key of a shared credential is the signer of the token, that of another credential the user.
-    return !authority.issued.some(
-      (issued) => issued.role === role && keys.includes(issued.key) && isValid(issued, now),
-    );
-  });
+  const keys = existsSync(file) ? readClaimedKeys(readFileSync(file, 'utf8')) : [];
+  // The key of a shared credential is the signer of the token, that of another credential the user.
+  return issued.find(
+    (credential) => credential.role === role && keys.includes(credential.key) && isValid(credential, now),
+  );
 }
 
 async function issueOwnCredential(authority: Authority, folder: string, role: Role): Promise<void> {

@@ -1,6 +1,7 @@
 import type { UserPermissionsLimits } from '@nats-io/jwt';
+import { createHash } from 'node:crypto';
 import { tiers } from '#shared/core/tier.ts';
-import type { Role } from '../connection/credential.ts';
+import { roles, type Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
@@ -41,6 +42,12 @@ export function derivePermissions(role: Role, credentialName: string, prefix: st
     default:
       return listWorkerPermissions(subjects, { tier: role, credentialName, worker: '*', process });
   }
+}
+
+/** Returns a digest of the permissions of all roles, which differs between releases whose credentials have different permissions. */
+export function digestPermissions(prefix: string): string {
+  const limits = roles.map((role) => toUserLimits(derivePermissions(role, 'name', prefix)));
+  return createHash('sha256').update(JSON.stringify(limits)).digest('base64url');
 }
 
 /** Converts permissions to the permissions and limits of a NATS user. */

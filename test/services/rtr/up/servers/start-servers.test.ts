@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -112,8 +112,10 @@ describe('the NATS server of a cluster', () => {
     const before = await start(folder);
     await openObjects(await connect(before.natsUrl, readOwn(before, 'ingress'))).put('file', Readable.from([bytes]));
     for (const child of before.children) await child.stop(5_000);
-    rmSync(join(folder, 'credentials'), { recursive: true });
-    const after = await start(folder);
+    // What a power failure leaves, without the credentials.
+    const copy = createFolder();
+    cpSync(join(folder, 'nats'), join(copy, 'nats'), { recursive: true });
+    const after = await start(copy);
     const objects = openObjects(await connect(after.natsUrl, readOwn(after, 'ingress')));
     expect((await readObject(objects, 'file')).equals(bytes)).toBe(true);
   });
