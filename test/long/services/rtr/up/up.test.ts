@@ -143,6 +143,14 @@ describe('rtr up', () => {
     expect(pids.filter(processIdentity)).toEqual([]);
   });
 
+  it('refuses a start with another prefix, for which its credentials are not', async () => {
+    const run = project.rtrWith({ RTR_PREFIX: 'other' }, 'up');
+    expect(await run.ended).toBe(1);
+    expect(run.err).toContain(
+      'has the credentials of the cluster rtr, but RTR_PREFIX is other: set RTR_PREFIX=rtr, or',
+    );
+  });
+
   it('starts again with the same key and the same ports', async () => {
     const before = read('cluster.json');
     cluster = await project.up();
