@@ -24,6 +24,12 @@ export const ingressConfig = z
     ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
     ...servingSettings,
+    NATS_RELAY_URL: z
+      .url({ protocol: /^ws$/, error: 'must be an address like ws://127.0.0.1:4223' })
+      .optional()
+      .describe(
+        'Address of the WebSocket listener of NATS, such as `ws://127.0.0.1:4223`. Workers with a credential then reach NATS through the port for clients, as `wss://<host>/nats`; needs `NATS_CREDENTIALS`',
+      ),
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
     OAUTH_NETWORKS: setting
       .list(networksDoc)
@@ -72,6 +78,10 @@ export const ingressConfig = z
   .refine(({ CHAT_FAMILY }) => !['anthropic', 'tools'].includes(CHAT_FAMILY), {
     path: ['CHAT_FAMILY'],
     error: 'must differ from `anthropic` and `tools`, the segments of the messages format and of the tools',
+  })
+  .refine(({ NATS_RELAY_URL, NATS_CREDENTIALS }) => NATS_RELAY_URL === undefined || NATS_CREDENTIALS !== undefined, {
+    path: ['NATS_RELAY_URL'],
+    error: 'needs NATS_CREDENTIALS: a NATS without credentials would admit everyone who reaches the port for clients',
   })
   .refine(({ RECORDINGS, SEAL_SECRET }) => RECORDINGS === 'off' || SEAL_SECRET !== undefined, {
     path: ['RECORDINGS'],

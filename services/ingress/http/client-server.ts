@@ -6,6 +6,7 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import { type DirectRoute, serveDirectly } from './direct-routes.ts';
 import { createMessageClasses } from './message-classes.ts';
+import { type NatsRelay, opensRelay } from './nats-relay.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
@@ -37,12 +38,14 @@ export interface ClientServerParts {
   waitingConnections: WaitingConnections;
   /** Routes that are served without the app. */
   directRoutes: readonly DirectRoute[];
+  /** Absent if workers do not reach NATS through this port. */
+  relay?: NatsRelay | undefined;
 }
 
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: Express,
-  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections, directRoutes }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections, directRoutes, relay }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
@@ -60,6 +63,10 @@ export function createClientServer(
       requireHostHeader: false,
       // By default, Node drops the second of two `Host` or `Authorization` headers, and a proxy in front may have read the second.
       joinDuplicateHeaders: true,
+      // Node forgets an unfinished answer when it hands over the connection, so a request behind another one stays with the app.
+      ...(relay && {
+        shouldUpgradeCallback: (request) => opensRelay(request) && !openRequests.hasOpen(request.socket),
+      }),
     },
     serve,
   );
@@ -73,6 +80,11 @@ export function createClientServer(
   // Other expectations are ignored, which RFC 9110, section 10.1.1, permits.
   server.on('checkExpectation', serve);
   server.on('clientError', answerBroken);
+  if (relay)
+    server.on('upgrade', (request, connection, head) => {
+      waitingConnections.release(connection);
+      relay.relay(request, connection, head);
+    });
   return server;
 }
 

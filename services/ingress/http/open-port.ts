@@ -6,6 +6,7 @@ import type { IngressContext } from '../context.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { createClientServer } from './client-server.ts';
 import type { DirectRoute } from './direct-routes.ts';
+import { computeMaxRelayed, NatsRelay } from './nats-relay.ts';
 import { computeMaxWaitingConnections, createPeerCheck, WaitingConnections } from './waiting-connections.ts';
 
 /** Milliseconds for sending the errors of the requests that the drain has ended. */
@@ -26,14 +27,21 @@ export interface PortParts {
  */
 export async function openPort(context: IngressContext, { app, directRoutes, countRefusal, onClosed }: PortParts) {
   const { config, serving, openRequests, closing, ending, log, releases } = context;
-  const maxWaiting = computeMaxWaitingConnections(process.constrainedMemory());
+  const memory = process.constrainedMemory();
+  const { NATS_RELAY_URL: relayUrl } = config;
+  const relay =
+    relayUrl === undefined ? undefined : new NatsRelay({ url: relayUrl, max: computeMaxRelayed(memory), log });
   const server = createClientServer(app, {
     log,
     openRequests,
     countRefusal,
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     directRoutes,
-    waitingConnections: new WaitingConnections(maxWaiting, createPeerCheck(config.TRUSTED_PROXIES)),
+    relay,
+    waitingConnections: new WaitingConnections(
+      computeMaxWaitingConnections(memory),
+      createPeerCheck(config.TRUSTED_PROXIES),
+    ),
   });
   await serving.workersAnnounced;
   await listen(server, config.PORT, config.HOST, releases);
@@ -56,5 +64,7 @@ export async function openPort(context: IngressContext, { app, directRoutes, cou
     ending.abort();
     await dispatcher.drain(0);
     await openRequests.drain(lastErrorsMs);
+    // Last, because workers answer requests of other nodes through this one.
+    relay?.close();
   }
 }

@@ -60,6 +60,11 @@ export class OpenRequests {
     };
   }
 
+  /** Whether the answer to a request of this connection is not complete. */
+  hasOpen(socket: ClientSocket): boolean {
+    return socket[lastResponse] !== undefined;
+  }
+
   /** Whether an answer on this connection has begun and is not complete. */
   isAnswering(socket: ClientSocket): boolean {
     const response = socket[lastResponse];

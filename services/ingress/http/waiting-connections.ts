@@ -34,8 +34,8 @@ export interface ClientConnection extends Duplex {
 }
 
 /**
- * Bounds the connections that wait for a request: new ones, those on which the head of a request is incomplete, and those kept alive. A
- * network may have all places that nobody else wants, because it may stand for many clients. When all places are taken, a new connection
+ * Bounds the connections that wait for a request: new ones, those on which the head of a request is incomplete, and those kept alive. Also
+ * bounds those that are relayed to NATS. A network may have all places that nobody else wants, because it may stand for many clients. When all places are taken, a new connection
  * ends the one that has waited for longest of the network with the most, so that a network with fewer loses none. Connections from proxies
  * in front do not count, because each has those of many clients.
  */
@@ -61,6 +61,12 @@ export class WaitingConnections {
     connection.once('close', () => this.#remove(connection, network));
     this.#add(connection, network);
   };
+
+  /** Ends the counting of a connection. */
+  release(connection: ClientConnection): void {
+    const { [clientNetwork]: network } = connection;
+    if (network !== undefined) this.#remove(connection, network);
+  }
 
   /** Wraps a listener. The connection of a request does not wait until the answer is complete. */
   wrap(serve: RequestListener): RequestListener {
