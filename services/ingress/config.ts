@@ -21,6 +21,9 @@ export const ingressConfig = z
   .object({
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
+    TLS_FOLDER: setting.optionalText(
+      'Folder with `tls.crt` (certificate and chain, PEM) and `tls.key`: the port then serves HTTPS, and plain HTTP too. A renewed certificate is used within a minute',
+    ),
     ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address on which the admin port listens', '127.0.0.1'),
     ...servingSettings,

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '#shared/core/log.ts';
+import type { TlsFolder } from '#shared/core/tls/tls-folder.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { createBrokenRequestListener } from './answer-broken-request.ts';
 import { type DirectRoute, serveDirectly } from './direct-routes.ts';
@@ -10,6 +11,7 @@ import { type NatsRelay, opensRelay } from './nats-relay.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { maxHeaders, serveInTurn } from './serve-in-turn.ts';
+import { serveTls } from './serve-tls.ts';
 import type { WaitingConnections } from './waiting-connections.ts';
 
 /** Milliseconds within which the headers of a request must arrive. */
@@ -40,21 +42,24 @@ export interface ClientServerParts {
   directRoutes: readonly DirectRoute[];
   /** Absent if workers do not reach NATS through this port. */
   relay?: NatsRelay | undefined;
+  /** The certificate with which the server also serves HTTPS; absent for plain HTTP alone. */
+  tls?: TlsFolder | undefined;
 }
 
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: Express,
-  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections, directRoutes, relay }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs, waitingConnections, directRoutes, relay, tls }: ClientServerParts,
 ): Server {
   const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
   const serve = serveInTurn(waitingConnections.wrap(serveDirectly(app, directRoutes, log)), answerBroken);
+  const startTimeoutMs = Math.min(headersTimeoutMs, bodyTimeoutMs);
   const server = createServer(
     {
       ...createMessageClasses(app),
       keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: Math.min(headersTimeoutMs, bodyTimeoutMs),
+      headersTimeout: startTimeoutMs,
       requestTimeout: Math.max(uploadTimeoutMs, bodyTimeoutMs + 10_000),
       connectionsCheckingInterval: checkSlowMs,
       keepAlive: true,
@@ -72,6 +77,7 @@ export function createClientServer(
   );
   // One more than a request may have, so that `serveInTurn` sees that there are too many.
   server.maxHeadersCount = maxHeaders + 1;
+  if (tls) serveTls(server, { tls, startTimeoutMs, waitingConnections, log });
   server.on('connection', waitingConnections.open);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     acceptBodyWhenRead(request, response);

@@ -2,6 +2,7 @@ import { Server } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Express } from 'express';
 import { listen } from '#shared/core/listen.ts';
+import { TlsFolder } from '#shared/core/tls/tls-folder.ts';
 import type { IngressContext } from '../context.ts';
 import type { CountRefusal } from './answer-error.ts';
 import { createClientServer } from './client-server.ts';
@@ -28,7 +29,7 @@ export interface PortParts {
 export async function openPort(context: IngressContext, { app, directRoutes, countRefusal, onClosed }: PortParts) {
   const { config, serving, openRequests, closing, ending, log, releases } = context;
   const memory = process.constrainedMemory();
-  const { NATS_RELAY_URL: relayUrl } = config;
+  const { NATS_RELAY_URL: relayUrl, TLS_FOLDER: tlsFolder } = config;
   const relay =
     relayUrl === undefined ? undefined : new NatsRelay({ url: relayUrl, max: computeMaxRelayed(memory), log });
   const server = createClientServer(app, {
@@ -38,6 +39,7 @@ export async function openPort(context: IngressContext, { app, directRoutes, cou
     bodyTimeoutMs: config.BODY_TIMEOUT_MS,
     directRoutes,
     relay,
+    tls: tlsFolder === undefined ? undefined : new TlsFolder(tlsFolder),
     waitingConnections: new WaitingConnections(
       computeMaxWaitingConnections(memory),
       createPeerCheck(config.TRUSTED_PROXIES),

@@ -19,15 +19,16 @@ export function toTrustProxySetting(proxies: readonly string[]): readonly string
 const loopbackPattern = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * Returns warnings for the operator about `PUBLIC_URL`: it is https, but `TRUSTED_PROXIES` is empty; or it has no TLS. The ingress itself
- * serves plain HTTP.
+ * Returns warnings for the operator about `PUBLIC_URL`: it is https, but the ingress itself serves plain HTTP alone and `TRUSTED_PROXIES` is
+ * empty; or it has no TLS.
  */
 export function findAddressWarnings(config: {
   PUBLIC_URL?: string | undefined;
   TRUSTED_PROXIES: readonly string[];
+  TLS_FOLDER?: string | undefined;
 }): string[] {
   const address = URL.parse(config.PUBLIC_URL ?? '');
-  if (address?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
+  if (address?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0 && config.TLS_FOLDER === undefined)
     return [
       'PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients seem to have one address',
     ];

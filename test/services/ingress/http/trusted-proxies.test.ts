@@ -14,3 +14,8 @@ it.each([
 ])('warns about the address %s behind the proxies %j as it must', (PUBLIC_URL, TRUSTED_PROXIES, warnings) => {
   expect(findAddressWarnings({ PUBLIC_URL, TRUSTED_PROXIES })).toEqual(warnings);
 });
+
+it('does not warn about an https address without proxies whose TLS the ingress itself serves', () => {
+  const config = { PUBLIC_URL: 'https://router.example.com', TRUSTED_PROXIES: [], TLS_FOLDER: '/tls' };
+  expect(findAddressWarnings(config)).toEqual([]);
+});
