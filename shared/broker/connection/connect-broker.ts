@@ -15,7 +15,7 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { buildConnectionOptions, type BrokerAccess } from './connection-options.ts';
 import { signOwnUser, type Credential, type Role } from './credential.ts';
-import { openConnection } from './open-connection.ts';
+import { openConnection, UntrustedBrokerError } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
 import { ReconnectBackoff } from './reconnect-backoff.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
@@ -220,7 +220,8 @@ export class Broker {
 
 /**
  * Connects to NATS. Retries for `waitMs` while no server answers.
- * @throws ConfigError for an invalid URL; the library's error if no server has answered, or the server refuses the credential
+ * @throws ConfigError for an invalid URL; the library's error if no server has answered, or the server refuses the credential;
+ *   UntrustedBrokerError
  */
 export async function connectBroker({
   name,
@@ -234,12 +235,21 @@ export async function connectBroker({
   const { transport, ca, options } = buildConnectionOptions(access, name);
   const backoff = new ReconnectBackoff();
   Object.assign(options, backoff.options);
+  let untrusted: UntrustedBrokerError | undefined;
+  const onUntrusted = (error: UntrustedBrokerError): void => {
+    untrusted = error;
+    backoff.setRefused(true);
+    log.error({ reason: error.message }, 'the broker is not trusted');
+  };
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       const { inboxPrefix } = options;
-      return new Broker(await openConnection(transport, options, ca), backoff, { prefix, log, inboxPrefix, ...access });
+      const nc = await openConnection(transport, options, { ca, onUntrusted });
+      backoff.setRefused(false);
+      return new Broker(nc, backoff, { prefix, log, inboxPrefix, ...access });
     } catch (error) {
+      if (untrusted) throw untrusted;
       if (isCredentialRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');
       await sleep(250);

@@ -49,7 +49,9 @@ const claimsSchema = z.object({
 
 const tokenBlock = /-+BEGIN NATS USER JWT-+\s+(\S+)\s+-+END NATS USER JWT-+/;
 const seedBlock = /-+BEGIN (USER NKEY|SIGNING KEY) SEED-+\s+(\S+)\s+-+END \1 SEED-+/;
-const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** Matches each certificate in a text in PEM. */
+export const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
  * Parses the text of a credential: the usual blocks of a NATS credential file, then the CA certificates, if a private authority signs the

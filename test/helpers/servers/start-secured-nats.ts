@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,13 +51,17 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
       '\n',
     ),
   );
-  const child = spawnGuarded(program, ['-c', configFile], { env: process.env });
-  const errors: string[] = [];
-  child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
-    return (await queryPort({ host, port }, '', /^INFO /)) !== undefined;
-  });
+  const start = async () => {
+    const started = spawnGuarded(program, ['-c', configFile], { env: process.env });
+    const errors: string[] = [];
+    started.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+    await until(async () => {
+      if (started.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
+      return (await queryPort({ host, port }, '', /^INFO /)) !== undefined;
+    });
+    return started;
+  };
+  let child = await start();
   const reload = (): void => void child.kill('SIGHUP');
   const connections: NatsConnection[] = [];
   return {
@@ -95,6 +100,13 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     },
     /** Makes the server read its configuration again. */
     reload,
+    /** Kills the server and starts it again. */
+    restart: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+      child = await start();
+    },
     stop: async () => {
       for (const connection of connections) await connection.close();
       await stopChild(child, 5_000);
