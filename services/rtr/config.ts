@@ -75,6 +75,9 @@ export const upSettings = linkSettings
     HOST: setting.text('Address that the router listens on; 0.0.0.0 lets other machines in', defaultHost),
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
+    TLS_FOLDER: setting.optionalText(
+      'Folder with `tls.crt` (certificate and chain, PEM) and `tls.key`, to serve HTTPS and plain HTTP on the port; without it, `rtr up --expose` makes a self-signed certificate',
+    ),
     ADMIN_PORT: setting.optionalInteger(
       'Port of the metrics; without it, a free port of the loopback interface',
       1,

@@ -32,6 +32,7 @@ import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/c
 import { credentialsFolder } from './up/cluster-state.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
+import { exposeHost } from './up/tls/exposure.ts';
 import { up } from './up/up.ts';
 
 process.stdout.on('error', exitOnBrokenPipe);
@@ -65,9 +66,11 @@ const program = new Command('rtr')
 program
   .command('up')
   .description('run a whole cluster on this machine, including NATS and Redis')
-  .action(async () => {
+  .option('--expose', 'let other machines reach the router, over HTTPS', false)
+  .action(async ({ expose }: { expose: boolean }) => {
     refuseRemovedSettings(process.env);
-    const config = loadConfig(upSettings, process.env);
+    const loaded = loadConfig(upSettings, process.env);
+    const config = expose ? exposeHost(loaded) : loaded;
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
     const findings = await collectFindings(config.ROUTER_CONFIG);
@@ -77,6 +80,7 @@ program
     const buildPages = (signal: AbortSignal) => ensurePages(root, signal);
     await up({
       config: withEngines,
+      isExposed: expose,
       environment: process.env,
       root,
       plan,

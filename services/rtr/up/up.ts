@@ -20,10 +20,14 @@ import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './children/child.ts';
 import { buildServiceEnvironment, type ServiceName } from './service-environment.ts';
 import { startServers } from './servers/start-servers.ts';
+import { describeExposure } from './tls/exposure.ts';
+import { prepareTlsFolder } from './tls/prepare-tls-folder.ts';
 import { formatStartSummary } from './start-summary.ts';
 
 export interface UpOptions {
   config: UpConfig;
+  /** Whether other machines reach the router, which then has a certificate. */
+  isExposed: boolean;
   /** Environment variables that all children get. */
   environment: Environment;
   /** Folder of the project; the cluster keeps its files in `.rtr`. */
@@ -70,7 +74,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, plan, logs, say, buildPages, stop, kill } = options;
+  const { config, isExposed, environment, root, plan, logs, say, buildPages, stop, kill } = options;
   const folder = clusterFolder(options);
   await lockFolder(folder, releases);
   await requireFreePort(config);
@@ -88,6 +92,10 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
   const localEngines = findLocal();
   const pagesBuild = buildPages(endSignal);
+
+  const makesCertificate = isExposed && config.TLS_FOLDER === undefined;
+  const ownTlsFolder = join(folder, 'tls');
+  if (makesCertificate) await prepareTlsFolder(ownTlsFolder, new Date());
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
   const servers = await startServers({ config, environment, folder, state, supervise, stop, releases, say });
@@ -144,6 +152,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     return {
       PORT: String(config.PORT),
       HOST: config.HOST,
+      ...(makesCertificate && { TLS_FOLDER: ownTlsFolder }),
       ADMIN_PORT: String(ports.admin),
       // No load balancer is in front of the ingress.
       LEAVE_MS: '0',
@@ -183,6 +192,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       hasServingWorker,
     }),
   );
+  if (isExposed) say(describeExposure(config, makesCertificate));
 
   // The tools and the batch runner start last, because they would take CPU time from the components that clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));

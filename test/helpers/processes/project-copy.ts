@@ -29,9 +29,9 @@ export async function copyProject() {
     rtr,
     /** The same with further variables. */
     rtrWith,
-    /** Runs `rtr up` and returns when it reports that the cluster is up. */
-    async up() {
-      const run = rtr('up');
+    /** Runs `rtr up` with these arguments, and returns when it reports that the cluster is up. */
+    async up(...args: string[]) {
+      const run = rtr('up', ...args);
       running = run;
       let ended = false;
       void run.ended.then(() => (ended = true));
