@@ -85,6 +85,11 @@ it('a worker joins through the HTTPS port of the ingress, and serves on when NAT
   expect(answer).toMatchObject({ status: 200, error: undefined, finish: 'stop' });
   expect(answer.headers.get('x-rtr-worker')).toBe('box.w1');
   await until(isServed);
+  let stopped: Promise<unknown> | undefined;
+  // The ingress keeps the worker's connection until its own answers have ended.
+  const last = await ask({ prompt, onText: () => void (stopped ??= ingress.stop()) });
+  expect(last).toMatchObject({ status: 200, error: undefined, finish: 'stop' });
+  expect(await stopped).toBe(0);
   await restartIngress();
   await until(isServed);
   expect(worker.lines.filter(({ msg }) => msg === 'broker connection is back').length).toBeGreaterThan(1);

@@ -37,4 +37,11 @@ describe('the settings of the ingress', () => {
     expect(() => loadConfig(ingressConfig, { RECORDINGS: 'on' })).toThrow(/RECORDINGS.*needs SEAL_SECRET/);
     expect(loadConfig(ingressConfig, { RECORDINGS: 'on', SEAL_SECRET: 'ab'.repeat(32) }).RECORDINGS).toBeTruthy();
   });
+
+  it('refuse to pass workers on to a NATS without credentials', () => {
+    const relay = { NATS_RELAY_URL: 'ws://127.0.0.1:4223' };
+    expect(() => loadConfig(ingressConfig, relay)).toThrow(/NATS_RELAY_URL.*needs NATS_CREDENTIALS/);
+    expect(loadConfig(ingressConfig, { ...relay, NATS_CREDENTIALS: 'a.creds' })).toMatchObject(relay);
+    expect(() => loadConfig(ingressConfig, { NATS_RELAY_URL: 'nats://127.0.0.1:4222' })).toThrow(/ws:\/\/127/);
+  });
 });
