@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '#shared/core/fair-queue.ts';
 import { hashKeySecret } from './parse-key.ts';
+import { firstKeyName } from './key-format.ts';
 import { findPermittedClass, type FoundKey, type KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { generateKey } from './generate-key.ts';
@@ -70,16 +71,17 @@ export async function rotateKey(
 /** Creates the first router key of a cluster. Returns undefined if a router key was ever made before. */
 export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey | undefined> {
   if (await store.hasHadRouterKey()) return undefined;
-  const key = await prepareKey({ kind: 'router', name: 'first key', class: 'normal' });
+  const key = await prepareKey({ kind: 'router', name: firstKeyName, class: 'normal' });
   return (await store.createFirstRouterKey(key.record)) ? key : undefined;
 }
 
 async function prepareKey(settings: NewKey): Promise<CreatedKey> {
-  const { rawKey, id, secret } = generateKey(settings.kind);
+  const { rawKey, start, id, secret } = generateKey(settings.kind);
   const record = {
     ...settings,
     id,
     hash: await hashInQueue(settings.createdBy ?? 'the command line', secret),
+    start,
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { idLength, keyAlphabet, computeKeyChecksum, keySpelling, randomLength, type KeyKind } from './key-format.ts';
+import { idLength, keyAlphabet, computeKeyChecksum, keyStarts, randomLength, type KeyKind } from './key-format.ts';
 
 export interface GeneratedKey {
   rawKey: string;
+  /** The text of the raw key before its secret. */
+  start: string;
   id: string;
   secret: string;
 }
 
 /** Generates a random key of a kind. Stores nothing. */
 export function generateKey(kind: KeyKind): GeneratedKey {
-  const { word, separator } = keySpelling[kind];
   const id = generateText(idLength);
   const random = generateText(randomLength);
-  const unchecked = `${word}${separator}${id}${separator}${random}`;
+  const start = `${keyStarts[kind]}${id}_`;
+  const unchecked = start + random;
   const checksum = computeKeyChecksum(unchecked);
-  return { rawKey: unchecked + checksum, id, secret: random + checksum };
+  return { rawKey: unchecked + checksum, start, id, secret: random + checksum };
 }
 
 /** Generates a random id of a person, a team or an invitation, in the form of a key's id. */

@@ -6,17 +6,12 @@ export type KeyKind = (typeof keyKinds)[number];
 
 /** The parts of a raw key. `secret` includes the checksum at its end, and must not be kept after the key is verified. */
 export interface ParsedKey {
-  kind: KeyKind;
   id: string;
   secret: string;
 }
 
-/** The spelling of keys of each kind: `rtr_<id>_<secret>`, `user.<id>.<secret>`, `team.<id>.<secret>`. */
-export const keySpelling: Readonly<Record<KeyKind, { word: string; separator: string }>> = {
-  router: { word: 'rtr', separator: '_' },
-  user: { word: 'user', separator: '.' },
-  team: { word: 'team', separator: '.' },
-};
+/** The text in front of the id of a new key: `rtr_<id>_<secret>`, `user.rtr_<id>_<secret>`, `team.rtr_<id>_<secret>`. */
+export const keyStarts: Readonly<Record<KeyKind, string>> = { router: 'rtr_', user: 'user.rtr_', team: 'team.rtr_' };
 
 /** Crockford's base 32 in lower case. It lacks i, l, o and u, so that a key can be read aloud or typed without mistakes. */
 export const keyAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -30,9 +25,23 @@ export const randomLength = 33;
 /** Characters of a checksum, 5 bits each. Seven characters have room for the 32 bits of a CRC-32. */
 export const checksumLength = 7;
 
+/** The name of the router key that `rtr up` and `rtr setup` create. The key becomes that of the first administrator. */
+export const firstKeyName = 'first key';
+
+/** Regular expression for one character of `keyAlphabet`. */
+export const keyCharacter = '[0-9a-hjkmnp-tv-z]';
+
+/**
+ * Regular expression, without anchors, that finds keys of every kind in a text, including `user.<id>.<secret>` and `team.<id>.<secret>` of
+ * releases before 1.0.
+ */
+export const keyPattern =
+  `(?:(?:(?:user|team)\\.)?rtr_${keyCharacter}{${idLength}}_|(?:user|team)\\.${keyCharacter}{${idLength}}\\.)` +
+  `${keyCharacter}{${randomLength + checksumLength}}`;
+
 /**
  * Computes the last characters of a key from everything before them, so that a typo or random garbage is recognised without computing a
- * hash. The checksum is no protection against a forger, who can compute it as well.
+ * hash or reading the store. The checksum is no protection against a forger, who can compute it as well.
  */
 export function computeKeyChecksum(unchecked: string): string {
   let remainder = crc32(unchecked);

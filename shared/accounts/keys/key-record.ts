@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
+import { keyKinds, type KeyKind } from './key-format.ts';
 import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { applyCeilings, storedCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import { isShutOut, usableNamePattern } from '../people/user.ts';
@@ -17,6 +17,11 @@ export const keyRecordSchema = z.object({
   class: z.enum(priorityClasses).catch('normal'),
   /** Argon2id of the secret, as a PHC string. */
   hash: z.string(),
+  /**
+   * The text of the raw key before its secret. Absent in a key of a release before 1.0: then it is `rtr_<id>_`, `user.<id>.` or
+   * `team.<id>.`.
+   */
+  start: z.string().optional(),
   /** The first four characters of the secret, by which a person can recognise the key. */
   firstFour: z.string(),
   lastFour: z.string(),
@@ -243,7 +248,7 @@ export const keyNameSchema = z
 export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 /** Returns a key in a form that may be shown, without the middle of the secret: `rtr_0123456789ab_4fgh…89ab`. */
-export function maskKey({ kind, id, firstFour, lastFour }: KeyRecord): string {
-  const { word, separator } = keySpelling[kind];
-  return `${word}${separator}${id}${separator}${firstFour}…${lastFour}`;
+export function maskKey({ kind, id, start, firstFour, lastFour }: KeyRecord): string {
+  const earlierStart = kind === 'router' ? `rtr_${id}_` : `${kind}.${id}.`;
+  return `${start ?? earlierStart}${firstFour}…${lastFour}`;
 }

@@ -273,6 +273,7 @@ export class KeyStore {
 function pickIdentityFields({
   id,
   hash,
+  start,
   firstFour,
   lastFour,
   createdAt,
@@ -281,5 +282,5 @@ function pickIdentityFields({
   issuedBy,
   storesAs,
 }: NewKeyRecord) {
-  return { id, hash, firstFour, lastFour, createdAt, createdBy, countedAs, issuedBy, storesAs };
+  return { id, hash, start, firstFour, lastFour, createdAt, createdBy, countedAs, issuedBy, storesAs };
 }

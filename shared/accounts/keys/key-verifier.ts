@@ -128,26 +128,12 @@ export class KeyVerifier {
   }
 
   /**
-   * Refuses a text that is no key. If the text has the id of a key, the refusal is counted for that key, because its secret was probably
-   * mistyped.
+   * Refuses a text that is no key, without reading the store. If the text has the id of a key that this process knows, the refusal is
+   * counted for that key, because its secret was probably mistyped.
    */
-  #refuseMistyped(rawKey: string): Promise<never> {
+  #refuseMistyped(rawKey: string): never {
     const id = parseKeyForm(rawKey)?.id;
-    if (id === undefined) throw new InvalidKeyError(undefined);
-    const known = this.#keys.peek(id);
-    if (known) throw new InvalidKeyError(known.key);
-    return this.#refuseForKey(id);
-  }
-
-  /** While the record cannot be read, the text is refused all the same. */
-  async #refuseForKey(id: string): Promise<never> {
-    let key: RefusedKey | undefined;
-    try {
-      ({ key } = await this.#keys.find(id, id));
-    } catch {
-      key = undefined;
-    }
-    throw new InvalidKeyError(key);
+    throw new InvalidKeyError(id === undefined ? undefined : this.#keys.peek(id)?.key);
   }
 
   #computeDigest(rawKey: string): string {
@@ -175,9 +161,9 @@ export class KeyVerifier {
   /** Returns the identity of a key if the secret in a raw key is that of the key. */
   #verifySecret(rawKey: string, parsed: ParsedKey, readKey: ReadKey): KeyIdentity | Promise<KeyIdentity> {
     const { identity, key, hash, expiresAt } = readKey;
-    // While the store is unavailable, a key is cached beyond its expiry.
-    if (identity?.kind !== parsed.kind || (expiresAt !== Infinity && Date.now() >= expiresAt))
-      throw new InvalidKeyError(key);
+    // While the store is unavailable, a key is cached beyond its expiry. The kind is that of the record, because the first router key keeps
+    // its spelling when it becomes the key of a person.
+    if (identity === undefined || (expiresAt !== Infinity && Date.now() >= expiresAt)) throw new InvalidKeyError(key);
     const digest = this.#computeDigest(rawKey);
     if (readKey.digest !== undefined) {
       // A key has only one right secret, so every other secret is wrong without a further check.

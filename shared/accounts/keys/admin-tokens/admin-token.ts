@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyAlphabet } from '../key-format.ts';
+import { checksumLength, computeKeyChecksum, idLength, keyCharacter } from '../key-format.ts';
 import { createStoredSchema } from '#shared/store/redis/stored-value.ts';
 
 /**
@@ -40,15 +40,23 @@ export const adminTokenSchema = z.object({
 
 export type AdminTokenRecord = z.output<typeof adminTokenSchema>;
 
-const tokenPattern = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
+/**
+ * Regular expression, without anchors, that finds admin tokens in a text: `rtradmin_<id>_<secret><checksum>`. Tokens of a release before 1.0
+ * have no checksum. Group 1 is the id, group 2 the secret, group 3 the checksum.
+ */
+export const adminTokenPattern = `rtradmin_(${keyCharacter}{${idLength}})_([\\w-]{43})(${keyCharacter}{${checksumLength}})?`;
 
-/** Returns the id and the secret of a token; undefined if the text is no token. */
+const wholeTokenPattern = new RegExp(`^${adminTokenPattern}$`);
+
+/** Returns the id and the secret of a token; undefined if the text is no token, or its checksum is wrong. */
 export function parseAdminToken(raw: string): { id: string; secret: string } | undefined {
-  const [, id, secret] = tokenPattern.exec(raw) ?? [];
-  return id === undefined || secret === undefined ? undefined : { id, secret };
+  const [, id, secret, checksum] = wholeTokenPattern.exec(raw) ?? [];
+  if (id === undefined || secret === undefined) return undefined;
+  return checksum === undefined || formatAdminToken(id, secret) === raw ? { id, secret } : undefined;
 }
 
-/** Returns the text of a token, `rtradmin_<id>_<secret>`. The secret has 256 random bits. */
+/** Returns the text of a token. The secret has 256 random bits. */
 export function formatAdminToken(id: string, secret: string): string {
-  return `rtradmin_${id}_${secret}`;
+  const unchecked = `rtradmin_${id}_${secret}`;
+  return unchecked + computeKeyChecksum(unchecked);
 }

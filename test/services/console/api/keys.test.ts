@@ -14,10 +14,10 @@ describe('a personal key', () => {
     const settings = { name: 'ci', class: 'low', expiresAt: Date.now() + 60_000, ...use };
     const { status, body } = await bob.post('/keys', { kind: 'user', ...settings });
     expect(status).toBe(201);
-    expect(body.raw).toMatch(/^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/);
+    expect(body.raw).toMatch(/^user\.rtr_[0-9a-z]{12}_[0-9a-z]{40}$/);
     const whose = { kind: 'user', owner: { id: bob.id, name: 'bob' }, createdBy: 'bob' };
     const masked = expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`));
-    const given = { id: body.raw.split('.')[1], records: false, createdAt: expect.any(Number), masked };
+    const given = { id: body.raw.split('_')[1], records: false, createdAt: expect.any(Number), masked };
     expect(body.key).toEqual({ ...settings, ...whose, ...given });
     const { expiresAt: _, limits, ...inForce } = settings;
     const ofKey = { party: `key:${body.key.id}`, limits };

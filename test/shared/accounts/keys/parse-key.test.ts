@@ -1,24 +1,31 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyAlphabet, computeKeyChecksum, keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { keyAlphabet, computeKeyChecksum, keyKinds, keyPattern } from '#shared/accounts/keys/key-format.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
+
+/** Keys of a release before 1.0, with ids and secrets that are easy to recognise. */
+const earlierKeys = [
+  'rtr_0123456789ab_0123456789abcdefghjkmnpqrstvwxyz03m069g0',
+  'user.0123456789ab.0123456789abcdefghjkmnpqrstvwxyz00htn67y',
+  'team.0123456789ab.0123456789abcdefghjkmnpqrstvwxyz0391g47c',
+];
 
 describe('parseKey', () => {
   it.each([
     ['router', /^rtr_[0-9a-z]{12}_[0-9a-z]{40}$/],
-    ['user', /^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
-    ['team', /^team\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
-  ] as const)('takes a minted %s key apart', (kind, spelling) => {
-    const { rawKey: raw, id, secret } = generateKey(kind);
+    ['user', /^user\.rtr_[0-9a-z]{12}_[0-9a-z]{40}$/],
+    ['team', /^team\.rtr_[0-9a-z]{12}_[0-9a-z]{40}$/],
+  ] as const)('takes a new %s key apart', (kind, spelling) => {
+    const { rawKey: raw, start, id, secret } = generateKey(kind);
     expect(raw).toMatch(spelling);
-    expect(parseKey(raw)).toEqual({ kind, id, secret });
+    expect(parseKey(raw)).toEqual({ id, secret });
+    expect(start + secret).toBe(raw);
     expect(isKeyId(id)).toBe(true);
   });
 
-  it('still reads keys that were made earlier, so that an upgrade locks nobody out', () => {
-    const secret = '0123456789abcdefghjkmnpqrstvwxyz03m069g0';
-    expect(parseKey(`rtr_0123456789ab_${secret}`)).toEqual({ kind: 'router', id: '0123456789ab', secret });
+  it.each(earlierKeys)('still reads %s, so that an upgrade locks nobody out', (raw) => {
+    expect(parseKey(raw)).toEqual({ id: '0123456789ab', secret: raw.slice(-40) });
   });
 
   it('refuses every key with one mistyped character', () => {
@@ -41,9 +48,10 @@ describe('parseKey', () => {
     }
   });
 
-  it('refuses a key that mixes the spellings of two kinds, even with a fitting checksum', () => {
-    const unchecked = `rtr.${'0'.repeat(12)}.${'0'.repeat(33)}`;
-    expect(parseKey(unchecked + computeKeyChecksum(unchecked))).toBeUndefined();
+  it('refuses a key that mixes two spellings, even with a fitting checksum', () => {
+    const [id, random] = ['0'.repeat(12), '0'.repeat(33)];
+    for (const unchecked of [`rtr.${id}.${random}`, `user.rtr_${id}.${random}`, `team.${id}_${random}`])
+      expect(parseKey(unchecked + computeKeyChecksum(unchecked))).toBeUndefined();
   });
 
   it('refuses any other text, by itself or around a good key', () => {
@@ -63,4 +71,12 @@ it('mintKey never makes the same id or secret twice, and uses the whole alphabet
   expect(new Set(keys.map(({ id }) => id)).size).toBe(keys.length);
   expect(new Set(keys.map(({ secret }) => secret)).size).toBe(keys.length);
   expect(new Set(keys.flatMap(({ secret }) => Array.from(secret.slice(0, 33)))).size).toBe(keyAlphabet.length);
+});
+
+it('the pattern for secret scanners finds new and earlier keys of every kind in a text, and nothing else', () => {
+  const keys = [...keyKinds.map((kind) => generateKey(kind).rawKey), ...earlierKeys];
+  const others =
+    'rtr_open_requests rtr_0123456789ab_… user.name@example.com team.0123456789ab rtr_refresh_0123456789ab_1_x';
+  const text = keys.map((key) => `KEY="${key}" # ${others}`).join('\n');
+  expect([...text.matchAll(new RegExp(keyPattern, 'g'))].map(([found]) => found)).toEqual(keys);
 });

@@ -54,9 +54,9 @@ it('a key of a newer release passes everything on to its successor', async () =>
   await redis.hset(`${prefix}key:${record.id}`, newerKey);
   const old = made(await open.store.find(record.id));
   const next = made(await rotateKey(open.store, old, { createdBy: ada.id, overlapMs: 1_000 }));
-  const { id, hash, createdAt } = next.record;
+  const { id, hash, start, createdAt } = next.record;
   const passedOn = { ...newerKey, kind: 'user', name: 'mine', ownerId: ada.id, createdBy: ada.id, countedAs: old.id };
-  const own = { id, hash, firstFour: next.rawKey.slice(-40, -36), lastFour: next.rawKey.slice(-4) };
+  const own = { id, hash, start, firstFour: next.rawKey.slice(-40, -36), lastFour: next.rawKey.slice(-4) };
   expect(await redis.hgetall(`${prefix}key:${id}`)).toEqual({ ...passedOn, ...own, createdAt: String(createdAt) });
   expect(await verify(next.rawKey)).toMatchObject({ id });
 });

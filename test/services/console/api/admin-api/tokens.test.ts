@@ -14,14 +14,14 @@ describe('an admin token', () => {
   it('is shown once, lists without its secret, and is refused as soon as it is revoked', async () => {
     const { ada, apiLog, redis, prefix, actions } = await openHouse();
     const { body } = await ada.post('/tokens', { name: 'ci', scopes: ['read'], expiresInDays: 7 });
-    expect(body.raw).toMatch(/^rtradmin_[0-9a-z]{12}_[\w-]{43}$/);
+    expect(body.raw).toMatch(/^rtradmin_[0-9a-z]{12}_[\w-]{43}[0-9a-z]{7}$/);
     const client = new AdminClient(ada.url, String(body.raw));
     expect((await client.get('/users')).status).toBe(200);
     const [listed] = (await ada.get('/tokens')).body;
     expect(listed).toMatchObject({ name: 'ci', scopes: ['read'], owner: { id: ada.id, name: 'Ada' } });
     expect(listed.lastUsedAt).toBeGreaterThan(Date.now() - 61_000);
     expect((listed.expiresAt - listed.createdAt) / 86_400_000).toBeCloseTo(7, 3);
-    const secret = String(body.raw).split('_').slice(2).join('_');
+    const secret = String(body.raw).split('_').slice(2).join('_').slice(0, 43);
     for (const name of await redis.keys(`${prefix}*`))
       if ((await redis.type(name)) === 'hash') expect(JSON.stringify(await redis.hgetall(name))).not.toContain(secret);
     expect(apiLog.join()).not.toContain(secret);
@@ -31,11 +31,18 @@ describe('an admin token', () => {
     expect((await actions()).slice(0, 2)).toEqual(['token.revoke', 'token.create']);
   });
 
-  it('is refused when it is malformed, unknown, of another secret, or expired', async () => {
+  it('of a release before 1.0, without a checksum, is still accepted', async () => {
+    const { ada } = await openHouse();
+    const { token } = await programOf(ada, 'admin');
+    expect((await new AdminClient(ada.url, token.slice(0, -7)).get('/users')).status).toBe(200);
+  });
+
+  it('is refused when it is malformed, unknown, of another secret or checksum, or expired', async () => {
     const { ada, redis, prefix } = await openHouse();
     const client = await programOf(ada, 'admin');
     const [, id = ''] = client.token.split('_');
     const others = ['', 'x', `rtradmin_${id}_${'A'.repeat(43)}`, `rtradmin_000000000000_${'A'.repeat(43)}`];
+    others.push(client.token.replace(/.{7}$/, '0000000'));
     for (const raw of others) expect(await new AdminClient(ada.url, raw).get('/users')).toMatchObject(refused);
     const answer = await fetch(`${ada.url}/api/admin/v1/users`);
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
