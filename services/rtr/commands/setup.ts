@@ -1,3 +1,4 @@
+import { keyStarts } from '#shared/accounts/keys/key-format.ts';
 import { type CreatedKey, createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { isUsable, type KeyRecord, maskKey } from '#shared/accounts/keys/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
@@ -35,7 +36,7 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
     print(`Set up already. Router keys: ${usable.map(maskKey).join(', ')}`);
   } else {
     print(
-      'Set up already, but every router key is revoked. Make one where the router runs: rtr keys create --name <name>',
+      'Set up already, but no router key can be used. Make one where the router runs: rtr keys create --name <name>',
     );
   }
   if (adminLink !== undefined && !json) {
@@ -44,7 +45,9 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   return { created, usable, adminLink };
 }
 
-/** Returns the usable router keys, oldest first. */
+/** Returns the usable keys that were created as router keys, including those of the first administrator, oldest first. */
 export async function listUsableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
-  return (await store.list()).filter((key) => key.kind === 'router' && isUsable(key, Date.now()));
+  const isRouterKey = ({ kind, start }: KeyRecord): boolean =>
+    kind === 'router' || (start ?? '').startsWith(keyStarts.router);
+  return (await store.list()).filter((key) => isRouterKey(key) && isUsable(key, Date.now()));
 }

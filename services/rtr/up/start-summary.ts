@@ -29,7 +29,7 @@ export function formatStartSummary(facts: StartSummary): string {
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
     ? `${newKey}\n            shown only now; create another one: npx rtr keys create --name <name>`
-    : `${maskedKeys.join(', ') || 'all revoked'}\n            create another one: npx rtr keys create --name <name>`;
+    : `${maskedKeys.join(', ') || 'none that can be used'}\n            create another one: npx rtr keys create --name <name>`;
   const consoleLine = adminToken
     ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: npx rtr admin link`
     : consoleUrl;

@@ -3,6 +3,8 @@ import { accountNames, type AccountNames } from '#shared/store/redis/account-nam
 import { callRedis } from '#shared/store/redis/call-redis.ts';
 import { RedisScript } from '#shared/store/redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
+import { firstKeyName, keyStarts } from '../keys/key-format.ts';
+import { storedNamesOfOwner } from './owned-kinds.ts';
 import { toStoredFields } from '#shared/store/redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, generateToken, hashToken } from './secret-token.ts';
@@ -45,6 +47,7 @@ export interface NewPerson {
  */
 export class LinkStore {
   readonly #redis: Redis;
+  readonly #prefix: string;
   readonly #names: AccountNames;
   readonly #users: UserStore;
   readonly #invitations: InvitationStore;
@@ -52,6 +55,7 @@ export class LinkStore {
   /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, users: UserStore, invitations: InvitationStore) {
     this.#redis = redis;
+    this.#prefix = prefix;
     this.#names = accountNames(prefix);
     this.#users = users;
     this.#invitations = invitations;
@@ -107,12 +111,20 @@ export class LinkStore {
     return { kind: 'password', user, isPrinted: suffix === undefined };
   }
 
-  /** Creates the first administrator. Returns `no link` if the link was used meanwhile. */
+  /**
+   * Creates the first administrator, to whom the first router key then belongs. Returns `no link` if the link was used meanwhile. The change
+   * of the keys is not announced.
+   */
   async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = createUserRecord(person, 'admin');
-    const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
-    const keys = [firstAdminLink, admins, userEmails, record(user.id), users];
-    const args = { tokenHash: hashToken(token), ...toUserScriptArgs(user) };
+    const { firstAdminLink, admins, userEmails, user: record, users, firstRouterKey, keysOf, key } = this.#names;
+    const keys = [firstAdminLink, admins, userEmails, record(user.id), users, firstRouterKey, keysOf(user.id)];
+    const args = {
+      tokenHash: hashToken(token),
+      ...toUserScriptArgs(user),
+      firstKey: { name: firstKeyName, prefix: key(''), start: keyStarts.router },
+      stored: storedNamesOfOwner.map((name) => this.#prefix + name),
+    };
     const outcome = await createFirstAdmin.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }

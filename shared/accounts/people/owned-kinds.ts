@@ -42,6 +42,20 @@ export const removals: Readonly<Record<string, RemoveOfOwner>> = {
   },
 };
 
+/**
+ * The names in Redis of what an owner stores, without the owner's id, which follows. Each name exists while the owner has something of the
+ * kind. Answers for repeated requests are left out, because they are kept for a short time.
+ */
+export const storedNamesOfOwner: readonly string[] = [
+  'batches-of:openai:',
+  'batches-of:anthropic:',
+  'stored-of:',
+  'files-of:',
+  'background-open-of:',
+  'background-ended-of:',
+  'recording-of:',
+];
+
 /** The stores that batch runners sweep, by the names of their kinds in metrics. Files have a sweep of their own, see `FileSweep`. */
 export const sweptStores = { stored_response: responseStore, recording: recordingStore };
 

@@ -56,14 +56,18 @@ function toLinkAnswer(link: FoundLink): Link {
 }
 
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
-  const { links, signInGuard: guard, settings } = parts.accounts;
+  const { links, keys, signInGuard: guard, settings } = parts.accounts;
   const hash = (password: string, personalTexts: string[]) =>
     hashNewPassword(parts, request, { password, personalTexts, field: 'password' });
   switch (link.kind) {
     case 'first-admin': {
       const { name, email, password } = parse(firstAdminForm, request.body);
       const passwordHash = await hash(password, [name, email]);
-      return requireCreated(await links.createFirstAdmin(token, { name, email, passwordHash }));
+      const user = requireCreated(await links.createFirstAdmin(token, { name, email, passwordHash }));
+      // Without an answer of the store, every ingress reads the keys again within half a minute.
+      const ownKeys = await keys.listOfOwner(user.id).catch(() => []);
+      await Promise.all(ownKeys.map(({ id }) => parts.announce(id)));
+      return user;
     }
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);

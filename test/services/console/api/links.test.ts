@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { openConsole, openHouse } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
@@ -16,6 +18,19 @@ describe('the link of the first administrator', () => {
     expect(await browser().get(`/links/${token}`)).toMatchObject(refusal(404, 'no_link'));
     expect(await browser().post(`/links/${token}`, form)).toMatchObject(refusal(404, 'no_link'));
     expect(await accounts.links.issueFirstAdmin()).toBeUndefined();
+  });
+
+  it('makes the first router key that of the new administrator, at every ingress at once', async () => {
+    const { accounts, browser, verifier, announced } = await openConsole();
+    const { rawKey, record } = made(await createFirstRouterKey(accounts.keys));
+    expect(await verifier.verify(rawKey)).toMatchObject({ kind: 'router', ownerId: undefined });
+    const ada = browser();
+    const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+    const { body } = await ada.post(`/links/${await accounts.links.issueFirstAdmin()}`, form);
+    expect(announced).toEqual([record.id]);
+    expect(await verifier.verify(rawKey)).toMatchObject({ kind: 'user', ownerId: body.user.id });
+    const listed = (await ada.get('/keys')).body;
+    expect(listed).toMatchObject([{ id: record.id, kind: 'user', owner: { id: body.user.id } }]);
   });
 
   it('creates one administrator when many use it at once', async () => {

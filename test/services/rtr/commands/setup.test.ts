@@ -32,7 +32,7 @@ describe('rtr setup', () => {
     lines.length = 0;
     expect(await setup(context)).toMatchObject({ created: undefined, usable: [] });
     const hint =
-      'Set up already, but every router key is revoked. Make one where the router runs: rtr keys create --name <name>';
+      'Set up already, but no router key can be used. Make one where the router runs: rtr keys create --name <name>';
     const link = /^Open this link .*: https:\/\/llm\.example\.com\/link\/[\w-]{43}$/;
     expect(lines).toEqual([hint, expect.stringMatching(link)]);
   });

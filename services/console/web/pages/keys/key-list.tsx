@@ -162,8 +162,8 @@ function KeyName({
         </Badge>
       ) : null}
       {issued ? (
-        <Badge variant="default" title="Issued by an administrator: the key has files of its own">
-          Issued
+        <Badge variant="default" title="The key has files of its own, which its owner's other keys do not reach">
+          {issued.by === undefined ? 'Own files' : 'Issued'}
         </Badge>
       ) : null}
       {revokedAt === undefined && expiresAt !== undefined ? (
