@@ -11,7 +11,7 @@ const [, documented = ''] = /```\n(\S*rtr_\S+)\n```/.exec(readFileSync('docs/acc
 const refreshTokens = new RefreshTokens(() => [randomBytes(32)]);
 
 it('the pattern in docs/accounts.md finds every secret that the router makes for people and programs, whole', () => {
-  for (let time = 0; time < 50; time += 1) {
+  for (let time = 0; time < 1_000; time += 1) {
     const secrets = [
       ...keyKinds.map((kind) => generateKey(kind).rawKey),
       formatAdminToken(generateId(), generateToken()),

@@ -67,6 +67,7 @@ describe('the page of agent sessions', () => {
   it('says how a session comes there while there is none', async () => {
     await page.goto('/');
     await page.getByRole('link', { name: 'Agent sessions' }).click();
+    await choose(page, 'Owner', 'Your own');
     await page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
     await page.getByText('CLAUDE_CODE_GATEWAY_HINT_HEADERS=1').waitFor();
     await expectGoodAt('/sessions');
@@ -123,19 +124,18 @@ describe('the page of agent sessions', () => {
     await expectGoodAt(path);
   });
 
-  it('shows an administrator the sums of each team, and of one', async () => {
+  it('shows an administrator the sessions of everybody, the sums of each team, and those of one', async () => {
     const team = uniqueName('Research');
     await rtr('teams', 'create', team);
     const ofTeam = String((await rtr.json('keys', 'create', '--name', 'ci', '--team', team)).raw);
     await send(own, newSession().main);
     await send(ofTeam, { 'x-rtr-session': 'nightly' });
     await page.goto('/sessions');
-    await choose(page, 'Owner', 'Everybody');
     const teams = page.getByRole('table', { name: 'Sessions by team' });
     await teams.getByRole('row', { name: new RegExp(`${team} 1 1 0 `) }).waitFor();
     await page.getByRole('row', { name: new RegExp(`Other client nightly .* ${team} demo`) }).waitFor();
     await page.getByRole('row', { name: new RegExp(session) }).waitFor();
-    await expectGoodAt('/sessions?of=all');
+    await expectGoodAt('/sessions');
     const held = Promise.withResolvers<void>();
     await page.route(/\/agent-sessions.*team=/, async (route) => {
       await held.promise;

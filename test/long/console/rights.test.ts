@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { batchClients, chatLine, submit } from '../../helpers/batches/batch-clients.ts';
+import { askChat } from '../../helpers/console/ask-chat.ts';
 import { waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chooseAction } from '../../helpers/console/page-actions.ts';
 import { expectNoViolation } from '../../helpers/console/page-checks.ts';
@@ -143,5 +144,27 @@ describe('people are offered what they may do alone', () => {
     await ofBob.getByRole('button', { name: 'New key' }).click();
     await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Team' }).waitFor();
     expect(await ofBob.getByRole('dialog').getByRole('combobox', { name: 'Owner' }).count()).toBe(0);
+  });
+
+  it("with lists of everybody's, which administrators narrow to their own", async () => {
+    const own = await makeKey(here.ada, { kind: 'user', name: uniqueName('own') });
+    const other = await makeKey(bob, { kind: 'user', name: uniqueName('other') });
+    const { cluster } = here;
+    for (const { raw } of [own, other]) expect((await askChat({ url: cluster.url, key: raw })).status).toBe(200);
+    for (const path of ['/keys', '/requests', '/usage?by=key']) {
+      const { page } = await openPageAs(here.ada, path);
+      const [ofOwn, ofOther] = [own, other].map(({ name }) =>
+        page.getByRole('row', { name: new RegExp(name) }).first(),
+      );
+      await ofOther?.waitFor();
+      await page.getByRole('switch', { name: 'Only mine' }).click();
+      await ofOther?.waitFor({ state: 'detached' });
+      await ofOwn?.waitFor();
+      expect(new URL(page.url()).searchParams.get('user')).toBe(here.ada.id);
+      await expectNoViolation(page);
+    }
+    const { page: ofBob } = await openPageAs(bob, '/keys');
+    await ofBob.getByText(other.name).waitFor();
+    expect(await ofBob.getByRole('switch', { name: 'Only mine' }).count()).toBe(0);
   });
 });

@@ -26,16 +26,18 @@ export interface OwnerChoice {
 /**
  * Returns the owner of the data on a page, and the functions to choose another owner. People can choose themselves and their teams.
  * Administrators can choose anybody. The choice is kept in the URL, so that a view can be shared.
+ * @param initial the owner while none is chosen; default: the person
  */
-export function useOwner(): OwnerChoice {
+export function useOwner(initial?: string): OwnerChoice {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
   const [search, setSearch] = useSearchParams();
   const [isOpened, setOpened] = useState(false);
   const self = `user:${user.id}`;
-  const owner = search.get('of') ?? self;
+  const firstOwner = initial ?? self;
+  const owner = search.get('of') ?? firstOwner;
   // The names of other owners are needed only when the list opens or another owner is chosen.
-  const enabled = isAdmin && (isOpened || owner !== self);
+  const enabled = isAdmin && (isOpened || ![self, initial].includes(owner));
   const people = useApi<User[]>('/users', { enabled });
   const teams = useApi<Team[]>('/teams', { enabled });
   const keys = useApi<Key[]>('/keys', { enabled });
@@ -61,7 +63,7 @@ export function useOwner(): OwnerChoice {
   ];
   // Each choice is an entry of the browser's history, so that Back undoes it.
   const choose = (chosen: string): void => {
-    if (chosen !== owner) setSearch(chosen === self ? {} : { of: chosen });
+    if (chosen !== owner) setSearch(chosen === firstOwner ? {} : { of: chosen });
   };
   return {
     owner,

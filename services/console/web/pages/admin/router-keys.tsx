@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 
-/** Lists the keys without an owner, such as the first key, which `rtr setup` creates. */
+/** Lists the keys without an owner. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
   const routerKeys = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);

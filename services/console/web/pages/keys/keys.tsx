@@ -1,21 +1,32 @@
 import { Anchor, Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMemo } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import type { Key } from '../../../contract/keys.ts';
-import { useSession } from '../../api/session.ts';
+import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { MineSwitch } from '../../parts/mine-switch.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { KeyList } from './key-list.tsx';
 import { NewKey } from './new-key.tsx';
 
-/** Shows personal and team keys. Router keys are on the administrators' page. */
+/**
+ * Shows personal and team keys: to administrators those of everybody, or their own if the URL has their id in `user`. Router keys are on the
+ * administrators' page.
+ */
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
   const ownedKeys = useMemo(() => keys.data?.filter(({ kind }) => kind !== 'router') ?? [], [keys.data]);
+  const [search, setSearch] = useSearchParams();
+  const isAdmin = useIsAdmin();
+  const ownerId = (isAdmin && search.get('user')) || undefined;
+  const shownKeys = useMemo(
+    () => (ownerId === undefined ? ownedKeys : ownedKeys.filter(({ owner }) => owner?.id === ownerId)),
+    [ownedKeys, ownerId],
+  );
   const [isCreating, createDialog] = useDisclosure();
   const { user } = useSession();
   const mayCreate = user.makesPersonalKeys || user.teams.some(({ role }) => role === 'owner');
@@ -35,7 +46,10 @@ export function Keys() {
       <Loaded query={keys} contentName="the keys">
         {(allKeys) => (
           <>
-            {ownedKeys.length === 0 ? (
+            {ownedKeys.length > 0 ? (
+              <MineSwitch user={ownerId} onUser={(id) => setSearch(id === undefined ? {} : { user: id })} />
+            ) : null}
+            {shownKeys.length === 0 ? (
               <EmptyPanel
                 title="No keys yet"
                 action={mayCreate ? <Button onClick={createDialog.open}>Create a key</Button> : null}
@@ -45,12 +59,12 @@ export function Keys() {
                   : 'Only administrators create keys here: ask one of them.'}
               </EmptyPanel>
             ) : (
-              <KeyList keys={ownedKeys} label="API keys" />
+              <KeyList keys={shownKeys} label="API keys" />
             )}
             {/* Only administrators see router keys. */}
             {ownedKeys.length < allKeys.length && (
               <Text size="sm" mt="sm">
-                Keys that belong to nobody, such as the key made at the first start, are under{' '}
+                Keys that belong to nobody are under{' '}
                 <Anchor component={Link} href="/admin/router-keys" inherit underline="always">
                   Admin, Router keys
                 </Anchor>

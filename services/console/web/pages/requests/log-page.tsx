@@ -4,6 +4,7 @@ import { Link, useSearchParams } from 'wouter';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { EmptyPanel, Loading } from '../../parts/loaded.tsx';
+import { MineSwitch } from '../../parts/mine-switch.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { FindRequest } from './find-request.tsx';
@@ -40,6 +41,7 @@ export function LogPage() {
       actions={<FindRequest />}
     >
       <RecordingNotice />
+      <MineSwitch user={query.filters.user} onUser={(user) => changeFilters({ user })} />
       <RequestFilters query={query} onFilter={changeFilters} />
       <Group gap="sm">
         <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>

@@ -40,7 +40,7 @@ export function Sessions() {
 
 function AllSessions() {
   const isAdmin = useIsAdmin();
-  const choice = useOwner();
+  const choice = useOwner(isAdmin ? allOwners : undefined);
   const { owner, mayChoose } = choice;
   const label = isAdmin ? 'Everybody' : 'You and your teams';
   return (

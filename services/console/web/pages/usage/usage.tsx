@@ -5,6 +5,7 @@ import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Downloads } from '../../parts/downloads.tsx';
 import { EmptyPanel, Loaded } from '../../parts/loaded.tsx';
+import { MineSwitch } from '../../parts/mine-switch.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
@@ -33,6 +34,7 @@ export function Usage() {
   return (
     <Page title="Usage" description="Requests, tokens and their cost by the price table. Days are in UTC.">
       <LimitUses />
+      <MineSwitch user={query.filters.user} onUser={(user) => changeQuery({ user })} />
       <UsageChoices query={query} onQuery={changeQuery} />
       <LoadedReport key={JSON.stringify([query.by, query.filters])} query={query} onQuery={changeQuery} />
       <Stack gap="xs">
