@@ -1,3 +1,4 @@
+import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { toConsoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
@@ -26,12 +27,13 @@ export function formatStartSummary(facts: StartSummary): string {
   const { baseUrl, chatFormat, metricsUrl, newKey, maskedKeys, engines, plan, usesDemoEngine, hasServingWorker } =
     facts;
   const { consoleUrl, adminToken } = facts;
+  const rtr = findOwnCommand();
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
-    ? `${newKey}\n            shown only now; create another one: npx rtr keys create --name <name>`
-    : `${maskedKeys.join(', ') || 'none that can be used'}\n            create another one: npx rtr keys create --name <name>`;
+    ? `${newKey}\n            shown only now; create another one: ${rtr} keys create --name <name>`
+    : `${maskedKeys.join(', ') || 'none that can be used'}\n            create another one: ${rtr} keys create --name <name>`;
   const consoleLine = adminToken
-    ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: npx rtr admin link`
+    ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: ${rtr} admin link`
     : consoleUrl;
   const engineLines =
     engines.length > 0

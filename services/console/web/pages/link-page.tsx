@@ -28,7 +28,7 @@ export function LinkPage({ token }: { token: string }) {
           error={
             link.error.status === 404
               ? new Error(
-                  'The link was already used or has expired. Ask the sender for a new link. The first administrator gets one with: npx rtr admin link',
+                  'The link was already used or has expired. Ask the sender for a new link. The first administrator gets one with: rtr admin link',
                 )
               : link.error
           }

@@ -95,7 +95,7 @@ function LocalSignIn() {
         </Button>
         <Text size="xs" c="dimmed">
           No account yet? Open the link of your invitation. The router prints a link for the first account when it
-          starts. <code>npx rtr admin link</code> prints a new link, also for a lost password.
+          starts. <code>rtr admin link</code> prints a new link, also for a lost password.
         </Text>
       </Stack>
     </form>

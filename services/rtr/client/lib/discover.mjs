@@ -4,6 +4,7 @@ import { request, RouterUnreachableError } from './router-request.mjs';
 import { ClientError } from './client-error.mjs';
 import { quoteShellWord } from './programs/shell-word.mjs';
 import { listAddressAndParents } from './router-address.mjs';
+import { findOwnCommand } from './own-command.mjs';
 
 /**
  * The OAuth endpoints of a router and the addresses of its APIs. All have the origin of the router and are normalized by
@@ -57,7 +58,9 @@ function toEndpoints(router, metadata) {
     const suggestion = URL.canParse(value)
       ? quoteShellWord(new URL(value).origin)
       : 'the address that its operator names';
-    throw new ClientError(`${router} says that it has another address. If that is right: rtr login ${suggestion}`);
+    throw new ClientError(
+      `${router} says that it has another address. If that is right: ${findOwnCommand()} login ${suggestion}`,
+    );
   };
   const { issuer, device, token, revocation_endpoint: revocation } = metadata;
   // RFC 8414, section 3.3, requires this check.

@@ -3,6 +3,7 @@ import { ClientError } from './client-error.mjs';
 import { acceptsToken, OAuthError, refreshTokens } from './router-api.mjs';
 import { toRouterFile, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
+import { findOwnCommand } from './own-command.mjs';
 
 /** Milliseconds for which a returned access token must still be valid. */
 const freshMs = 120_000;
@@ -42,7 +43,7 @@ async function refresh({ router, refreshToken: outdatedToken }) {
     if (!(error instanceof OAuthError)) throw error;
     throw new ClientError(
       error.code === 'invalid_grant'
-        ? `You are signed out of ${router}. Sign in again with: rtr login ${router}`
+        ? `You are signed out of ${router}. Sign in again with: ${findOwnCommand()} login ${router}`
         : `${router} does not renew the sign-in: ${error.message}`,
     );
   }

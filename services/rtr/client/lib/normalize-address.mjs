@@ -1,4 +1,5 @@
 import { ClientError } from './client-error.mjs';
+import { findOwnCommand } from './own-command.mjs';
 
 /**
  * Normalizes a URL that a router sent: returns the form that the URL standard serializes, which has no line breaks, spaces or double
@@ -23,6 +24,6 @@ export function normalizeAddress(value, origin) {
 export function requireApiAddress({ router, apis }, name) {
   const address = normalizeAddress(apis[name], new URL(router).origin);
   if (address === undefined)
-    throw new ClientError(`${router} has no API for ${name}. Sign in again: rtr login ${router}`);
+    throw new ClientError(`${router} has no API for ${name}. Sign in again: ${findOwnCommand()} login ${router}`);
   return address;
 }

@@ -5,6 +5,7 @@ import { logout } from './commands/logout.mjs';
 import { printToken } from './commands/token.mjs';
 import { ClientError } from './client-error.mjs';
 import { programNames } from './programs/programs.mjs';
+import { findOwnCommand } from './own-command.mjs';
 
 const help = `Usage: rtr <command>
 
@@ -80,7 +81,7 @@ async function runCommand([command = '', ...words]) {
       process.stdout.write(help);
       return command === '' ? 2 : 0;
     default:
-      throw new ClientError(`rtr has no command ${command}. See: rtr --help`, 2);
+      throw new ClientError(`rtr has no command ${command}. See: ${findOwnCommand()} --help`, 2);
   }
 }
 
@@ -92,7 +93,10 @@ function parseOptions(words, options) {
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
-    throw new ClientError(`${error instanceof Error ? error.message : String(error)} See: rtr --help`, 2);
+    throw new ClientError(
+      `${error instanceof Error ? error.message : String(error)} See: ${findOwnCommand()} --help`,
+      2,
+    );
   }
 }
 
@@ -101,13 +105,15 @@ function parseOptions(words, options) {
  * @param {string} what description of the argument, for the error
  */
 function requireOne([first, ...others], what) {
-  if (first === undefined || others.length > 0) throw new ClientError(`Name ${what}. See: rtr --help`, 2);
+  if (first === undefined || others.length > 0)
+    throw new ClientError(`Name ${what}. See: ${findOwnCommand()} --help`, 2);
   return first;
 }
 
 /** @param {readonly string[]} positionals */
 function requireNone(positionals) {
-  if (positionals.length > 0) throw new ClientError(`Unexpected argument: ${positionals[0]}. See: rtr --help`, 2);
+  if (positionals.length > 0)
+    throw new ClientError(`Unexpected argument: ${positionals[0]}. See: ${findOwnCommand()} --help`, 2);
 }
 
 /** @param {unknown} value */

@@ -25,7 +25,10 @@ export function Programs() {
         {(list) =>
           list.length === 0 ? (
             <EmptyPanel title="No signed-in programs">
-              <code>npx rtr login</code> signs a program in, so that your machine stores no key.
+              <code>
+                npx {location.origin}/rtr.tgz login {location.origin}
+              </code>{' '}
+              signs a program in, so that your machine stores no key.
             </EmptyPanel>
           ) : (
             <DataList

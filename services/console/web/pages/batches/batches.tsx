@@ -83,7 +83,7 @@ function OwnerBatches({ owner, isSelf, onCreate }: OwnerBatchesProps) {
             {isSelf ? (
               <>
                 A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
-                with <code>npx rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
+                with <code>rtr batches submit requests.jsonl</code>, or with the SDK of OpenAI or Anthropic.
               </>
             ) : (
               'Batches that are created with keys of this owner appear here.'

@@ -65,8 +65,8 @@ export function Models() {
         {(list) =>
           list.length === 0 ? (
             <EmptyPanel title="No models yet">
-              Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
-              See <Code>docs/configuration.md</Code>.
+              Start a worker for an engine, a command-line agent or a cloud provider: <Code>rtr worker gpu</Code>. See{' '}
+              <Code>docs/configuration.md</Code>.
             </EmptyPanel>
           ) : (
             <FoundModels models={list} onShowSnippets={setModelToShow} />

@@ -14,8 +14,8 @@ export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
   if (!hasWorkers) {
     return (
       <Empty title="No worker serves a model yet">
-        Start an engine on this machine, or a worker on any other: <code>npx rtr worker gpu</code>. It then appears
-        under <Link href="/workers">Workers</Link>.
+        Start an engine on this machine, or a worker on any other: <code>rtr worker gpu</code>. It then appears under{' '}
+        <Link href="/workers">Workers</Link>.
       </Empty>
     );
   }

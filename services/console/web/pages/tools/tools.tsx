@@ -41,7 +41,7 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
   if (tools.length === 0) {
     return (
       <EmptyPanel title="No tools yet">
-        Models call tools, and the router runs them. Start a tools worker: <Code>npx rtr worker tools</Code>. It has a
+        Models call tools, and the router runs them. Start a tools worker: <Code>rtr worker tools</Code>. It has a
         calculator, the time and a web page fetcher, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers. See{' '}
         <Code>docs/tools.md</Code>.
       </EmptyPanel>

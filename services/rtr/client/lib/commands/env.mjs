@@ -5,6 +5,7 @@ import { findRouter } from '../find-router.mjs';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
 import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
+import { findOwnCommand } from '../own-command.mjs';
 import { programNames, programs } from '../programs/programs.mjs';
 import { replaceFile } from '../store/replace-file.mjs';
 
@@ -18,7 +19,7 @@ export async function printSettings(name, { router, writes, shell }) {
   const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
   if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
   const signIn = await ensureFreshSignIn(findRouter(router));
-  const tokenCommand = [...findOwnCommand(), 'token', '--router', signIn.router];
+  const tokenCommand = [...findClientProgram(), 'token', '--router', signIn.router];
   const { text, file, merge, findOverrides } = await program({ signIn, tokenCommand, shell });
   const before = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const warn = () => {
@@ -27,11 +28,16 @@ export async function printSettings(name, { router, writes, shell }) {
   if (!writes) {
     process.stdout.write(`${text}\n`);
     if (file !== undefined)
-      process.stderr.write(`These settings belong in ${file}. To write them there: rtr env ${name} --write\n`);
+      process.stderr.write(
+        `These settings belong in ${file}. To write them there: ${findOwnCommand()} env ${name} --write\n`,
+      );
     return warn();
   }
   if (file === undefined || merge === undefined) {
-    throw new ClientError(`${name} has no settings file. Run in your shell: eval "$(rtr env ${name})"`, 2);
+    throw new ClientError(
+      `${name} has no settings file. Run in your shell: eval "$(${findOwnCommand()} env ${name})"`,
+      2,
+    );
   }
   const after = merge(before ?? '');
   if (after === before) {
@@ -57,8 +63,11 @@ function backUp(file) {
   return backup;
 }
 
-/** Returns the words of the command that runs this client: `rtr` if the `rtr` on the PATH is this client, otherwise Node and the file. */
-function findOwnCommand() {
+/**
+ * Returns the words of a command that runs this client from every folder: `rtr` if the `rtr` on the PATH is this client, otherwise Node and
+ * the file.
+ */
+function findClientProgram() {
   const clientFile = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const commandOnPath = folders.map((folder) => join(folder, 'rtr')).find((path) => existsSync(path));

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError } from '../client-error.mjs';
-import { environment } from '../environment.mjs';
 import { RouterUnreachableError } from '../router-request.mjs';
 import { discover } from '../discover.mjs';
+import { openBrowser } from '../open-browser.mjs';
+import { findOwnCommand } from '../own-command.mjs';
 import { beginSignIn, requestTokens, OAuthError, revoke } from '../router-api.mjs';
 import { toRouterAddress } from '../router-address.mjs';
 import { toRouterFile, findSignIn, storeSignIn } from '../store/sign-ins.mjs';
@@ -33,7 +33,8 @@ export async function login(entered, { opensBrowser }) {
   const store = await replaceSignIn(signIn);
   const place = store === 'keyring' ? 'in the keyring of this system' : 'in a file that only you can read';
   say(`You are signed in to ${router}${email === undefined ? '' : ` as ${email}`}. The tokens are ${place}.`);
-  say('Next: rtr env claude, rtr env codex, rtr env opencode or rtr env openai');
+  const rtr = findOwnCommand();
+  say(`Next: ${['claude', 'codex', 'opencode'].map((name) => `${rtr} env ${name}`).join(', ')} or ${rtr} env openai`);
 }
 
 /**
@@ -87,26 +88,6 @@ function throwExplained(error) {
   if (error.code === 'access_denied') throw new ClientError('The sign-in was denied.');
   if (error.code === 'expired_token') throw new ClientError('Nobody approved the sign-in in time. Start it again.');
   throw new ClientError(`The router does not sign you in: ${error.message}`);
-}
-
-/**
- * Opens a page in the person's browser, if this machine has a screen.
- * @param {string} page URL of a page of the router, normalized by `normalizeAddress`
- */
-function openBrowser(page) {
-  const { DISPLAY, WAYLAND_DISPLAY } = environment;
-  /** @type {Partial<Record<NodeJS.Platform, [string, string[]]>>} */
-  const openers = {
-    darwin: ['open', [page]],
-    win32: ['rundll32', ['url.dll,FileProtocolHandler', page]],
-    ...((DISPLAY || WAYLAND_DISPLAY) && { linux: ['xdg-open', [page]] }),
-  };
-  const opener = openers[process.platform];
-  if (!opener) return;
-  // The address of the page was printed before, so it can also be opened by hand.
-  spawn(opener[0], opener[1], { stdio: 'ignore', detached: true })
-    .on('error', () => {})
-    .unref();
 }
 
 /** @param {string} text */

@@ -1,4 +1,5 @@
 import { ClientError } from '../client-error.mjs';
+import { findOwnCommand } from '../own-command.mjs';
 import { isObject, parseObject } from '../json-object.mjs';
 
 /**
@@ -25,7 +26,7 @@ export class DamagedError extends ClientError {
    * @param {string} router its address
    */
   constructor(content, router) {
-    super(`${content} is damaged. Replace it by signing in again: rtr login ${router}`);
+    super(`${content} is damaged. Replace it by signing in again: ${findOwnCommand()} login ${router}`);
   }
 }
 

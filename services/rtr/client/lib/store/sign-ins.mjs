@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClientError } from '../client-error.mjs';
+import { findOwnCommand } from '../own-command.mjs';
 import { ensureConfigFolder } from './config-folder.mjs';
 import { findKeyring } from './keyring.mjs';
 import { DamagedError, parseIndex, parseSignIn } from './parse-stored.mjs';
@@ -67,7 +68,7 @@ export function readSignIn(router) {
   const index = readIndex();
   const wantedRouter = router ?? index.default;
   if (wantedRouter === undefined)
-    throw new ClientError('You are not signed in. Sign in with: rtr login <address of the router>');
+    throw new ClientError(`You are not signed in. Sign in with: ${findOwnCommand()} login <address of the router>`);
   const entry = index.routers[wantedRouter];
   const text = entry && readTokens(wantedRouter, entry);
   if (text !== undefined) {
@@ -79,8 +80,8 @@ export function readSignIn(router) {
   }
   throw new ClientError(
     entry?.store === 'keyring'
-      ? `The keyring does not return the tokens for ${wantedRouter}. Unlock it, or sign in again with: rtr login ${wantedRouter}`
-      : `You are not signed in to ${wantedRouter}. Sign in with: rtr login ${wantedRouter}`,
+      ? `The keyring does not return the tokens for ${wantedRouter}. Unlock it, or sign in again with: ${findOwnCommand()} login ${wantedRouter}`
+      : `You are not signed in to ${wantedRouter}. Sign in with: ${findOwnCommand()} login ${wantedRouter}`,
   );
 }
 
