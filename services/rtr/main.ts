@@ -12,6 +12,7 @@ import { addAdminCommands } from './commands/admin/admin-commands.ts';
 import type { RunAdminCommand } from './commands/admin/admin-context.ts';
 import { withAdmin } from './commands/admin/with-admin.ts';
 import { createBatchesCommand } from './commands/batches/batches-command.ts';
+import { createCompletionCommand } from './commands/completion/completion-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
 import { createCredentialsCommand } from './commands/credentials/credentials-command.ts';
@@ -201,8 +202,11 @@ program
   .description('print the version')
   .action(() => print(version));
 
-// The commands above need nothing of the console, which takes a while to load.
-if (!program.commands.some((command) => command !== admin && command.name() === process.argv[2])) {
+const completion = createCompletionCommand(program, print);
+program.addCommand(completion);
+
+// The other commands above need nothing of the console, which takes a while to load.
+if (!program.commands.some((command) => ![admin, completion].includes(command) && command.name() === process.argv[2])) {
   const { describeOperations } = await import('../console/api/create-operations.ts');
   addAdminCommands(program, describeOperations(), runOnAdminApi);
 }

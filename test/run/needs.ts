@@ -22,6 +22,8 @@ export async function findNeeds(): Promise<Need[]> {
     { name: 'linux', isMet: process.platform === 'linux', how: 'they look into /proc' },
     { name: 'openssl', isMet: runs('openssl', 'version'), how: 'install openssl' },
     { name: 'haproxy', isMet: runs('haproxy', '-v'), how: 'install haproxy' },
+    { name: 'zsh', isMet: runs('zsh', '--version'), how: 'install zsh' },
+    { name: 'fish', isMet: runs('fish', '--version'), how: 'install fish' },
     { name: 'networks', isMet: canMakeNetworks(), how: 'run as root on Linux, with ip' },
     { name: 'history', isMet: hasCommit(previousRelease), how: 'clone the repository with its history' },
     { name: 'docker', isMet: await dockerAnswers(), how: 'start a Docker engine' },

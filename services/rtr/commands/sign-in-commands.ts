@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander';
+import { Argument, Option, type Command } from 'commander';
 import { ClientError } from '../client/lib/client-error.mjs';
 import { printSettings } from '../client/lib/commands/env.mjs';
 import { login } from '../client/lib/commands/login.mjs';
@@ -24,7 +24,7 @@ export function addSignInCommands(program: Command): void {
     .description('print the settings with which a program uses the router, or write them into its settings file')
     .addArgument(new Argument('<program>').choices(programNames))
     .option('--write', "write them into the program's settings file; its first version is kept as <file>.before-rtr")
-    .option('--shell <name>', 'the shell to print variables for: sh, fish or powershell')
+    .addOption(new Option('--shell <name>', 'the shell to print variables for').choices(['sh', 'fish', 'powershell']))
     .option(...router)
     .action((name: string, { router, write, shell }: { router?: string; write?: true; shell?: string }) =>
       run(() => printSettings(name, { router, writes: write ?? false, shell })),
