@@ -27,6 +27,7 @@ import { useShortHelp } from './commands/short-help.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
 import { acceptStore } from './commands/accept-store.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
+import { uninstall } from './commands/uninstall/uninstall.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
@@ -201,6 +202,16 @@ program
   .command('version')
   .description('print the version')
   .action(() => print(version));
+
+program
+  .command('uninstall')
+  .description('remove what this program has stored on this machine, its sign-ins, and its settings in other programs')
+  .option('--keep-data', 'keep accounts, keys, usage and files')
+  .option('--yes', 'ask nothing')
+  .action(({ keepData, yes }: { keepData?: true; yes?: true }) => {
+    const { stdin: input, stdout: output } = process;
+    return uninstall({ folder, keepsData: keepData ?? false, isConfirmed: yes ?? false, input, output, print });
+  });
 
 const completion = createCompletionCommand(program, print);
 program.addCommand(completion);

@@ -18,7 +18,7 @@ const helperTtlMs = 300_000;
  * Variables that the router may set. They name the models behind Claude Code's aliases, the texts that Claude Code shows for these models,
  * and the size of the context window. Two of the variables are switches.
  */
-const admittedNames =
+export const admittedNames =
   /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
 
 /**
@@ -37,13 +37,18 @@ export async function createClaudeSettings({ signIn, tokenCommand }) {
       ...filterAdmitted(managed),
     },
   };
-  const file = join(environment['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'settings.json');
+  const file = findClaudeFile();
   return {
     text: JSON.stringify(settings, undefined, 2),
     file,
     merge: (before) => mergeJson(file, before, settings),
     findOverrides: (content) => findClaudeOverrides(file, content),
   };
+}
+
+/** Returns the path of Claude Code's settings file. */
+export function findClaudeFile() {
+  return join(environment['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'settings.json');
 }
 
 /**

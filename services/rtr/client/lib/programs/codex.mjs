@@ -24,7 +24,7 @@ export async function createCodexSettings({ signIn, tokenCommand: [command = '',
     },
     'model_providers.rtr.auth': { command, args, timeout_ms: 10_000, refresh_interval_ms: 300_000 },
   };
-  const file = join(environment['CODEX_HOME'] || join(homedir(), '.codex'), 'config.toml');
+  const file = findCodexFile();
   /** @param {string} before */
   const merge = (before) => {
     const chosen = findText(parseTomlLines(before), 'model');
@@ -32,6 +32,11 @@ export async function createCodexSettings({ signIn, tokenCommand: [command = '',
     return mergeToml(before, { model, model_provider: 'rtr' }, tables);
   };
   return { text: merge('').trimEnd(), file, merge, findOverrides: (content) => findOverrides(file, content) };
+}
+
+/** Returns the path of Codex' settings file. */
+export function findCodexFile() {
+  return join(environment['CODEX_HOME'] || join(homedir(), '.codex'), 'config.toml');
 }
 
 /**

@@ -5,7 +5,8 @@ import { isObject } from '../json-object.mjs';
  * Returns the text of a JSON file with some values replaced and all other values unchanged.
  * @param {string} path path of the file, for the error
  * @param {string} before text of the file
- * @param {Record<string, unknown>} values objects are merged into the file's objects, other values replace the file's values
+ * @param {Record<string, unknown>} values objects are merged into the file's objects, other values replace the file's values, and undefined
+ * removes a value
  * @throws {ClientError} for a text that is not a JSON object
  */
 export function mergeJson(path, before, values) {

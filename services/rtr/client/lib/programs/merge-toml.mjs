@@ -1,14 +1,17 @@
 import { ClientError } from '../client-error.mjs';
 import { parseTomlLines } from './toml-lines.mjs';
 
-/** @typedef {Record<string, string | number | readonly string[]>} Table */
+/**
+ * Values by name; undefined: the value is removed.
+ * @typedef {Record<string, string | number | readonly string[] | undefined>} Table
+ */
 
 /**
  * Returns the text of a TOML file with some top-level values and some tables replaced, and every other line unchanged. Comments are kept,
  * except comments between the values of a replaced table.
  * @param {string} before text of the file
  * @param {Table} top values before the first table
- * @param {Record<string, Table>} tables tables by name
+ * @param {Record<string, Table | undefined>} tables tables by name; undefined: the table is removed
  * @throws {ClientError} if one of the tables is written as an inline value
  */
 export function mergeToml(before, top, tables) {
@@ -19,8 +22,11 @@ export function mergeToml(before, top, tables) {
   const texts = keptLines.map(({ line }) => line);
   const head = trimLines([...toLines(top, comments), ...texts.slice(0, tableStart)]);
   const rest = trimLines(texts.slice(tableStart));
-  const ownTables = Object.entries(tables).map(([name, values]) => [`[${name}]`, ...toLines(values)].join('\n'));
-  const merged = `${[head, rest, ...ownTables].filter((text) => text !== '').join('\n\n')}\n`;
+  const ownTables = Object.entries(tables).flatMap(([name, values]) =>
+    values === undefined ? [] : [[`[${name}]`, ...toLines(values)].join('\n')],
+  );
+  const parts = [head, rest, ...ownTables].filter((text) => text !== '');
+  const merged = parts.length === 0 ? '' : `${parts.join('\n\n')}\n`;
   return lineEnd === '\n' ? merged : merged.replaceAll('\n', lineEnd);
 }
 
@@ -68,9 +74,10 @@ function splitLines(text, top, tables) {
  * @param {Record<string, string>} [comments] comments to append, by name of the value
  */
 function toLines(table, comments = {}) {
-  return Object.entries(table).map(([name, value]) => {
+  return Object.entries(table).flatMap(([name, value]) => {
     const comment = comments[name];
-    return `${name} = ${JSON.stringify(value)}${comment === undefined ? '' : ` ${comment}`}`;
+    if (value === undefined) return [];
+    return [`${name} = ${JSON.stringify(value)}${comment === undefined ? '' : ` ${comment}`}`];
   });
 }
 

@@ -16,8 +16,13 @@ export async function createOpencodeSettings({ signIn, tokenCommand }) {
   const ids = readModelIds(await getJson(`${base}/models`, signIn.accessToken));
   const models = Object.fromEntries(ids.map((id) => [id, { name: id }]));
   const text = createPluginText(base, tokenCommand, models);
+  return { text, file: findOpencodeFile(), merge: () => `${text}\n` };
+}
+
+/** Returns the path of the plugin, which is a file of its own. */
+export function findOpencodeFile() {
   const folder = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  return { text, file: join(folder, 'opencode', 'plugin', 'rtr.js'), merge: () => `${text}\n` };
+  return join(folder, 'opencode', 'plugin', 'rtr.js');
 }
 
 /**
