@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { lockHolder } from '#shared/core/take-lock.mjs';
 import { findOwnCommand } from '../../client/lib/own-command.mjs';
 import { UpError } from '../../up/up-error.ts';
-import { findClientParts, removeConfigFolder } from './client-parts.ts';
-import { findDataFolder } from './data-folder-part.ts';
+import { findClientParts, removeConfigFolder } from './find-client-parts.ts';
+import { findDataFolder } from './find-data-folder.ts';
 
 export interface UninstallOptions {
   /** The data folder of the cluster on this machine. It may be missing. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findWrittenSettings } from '#services/rtr/client/lib/programs/undo-settings.mjs';
+import { findWrittenSettings } from '#services/rtr/client/lib/programs/find-written-settings.mjs';
 import { mergeJson } from '#services/rtr/client/lib/programs/merge-json.mjs';
 import { mergeToml } from '#services/rtr/client/lib/programs/merge-toml.mjs';
 import { clientHome } from '../../../helpers/rtr/client-home.ts';

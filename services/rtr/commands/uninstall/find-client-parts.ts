@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { ClientError } from '../../client/lib/client-error.mjs';
 import { logout } from '../../client/lib/commands/logout.mjs';
-import { findWrittenSettings } from '../../client/lib/programs/undo-settings.mjs';
+import { findWrittenSettings } from '../../client/lib/programs/find-written-settings.mjs';
 import { ensureConfigFolder } from '../../client/lib/store/config-folder.mjs';
 import { deleteSignIn, listRouters } from '../../client/lib/store/sign-ins.mjs';
-import type { RemovablePart } from './data-folder-part.ts';
+import type { RemovablePart } from './find-data-folder.ts';
 
 /** Returns the settings that `rtr env --write` has made in programs, and the sign-ins of `rtr login`, in the order of their removal. */
 export function findClientParts(): RemovablePart[] {
