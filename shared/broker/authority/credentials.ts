@@ -1,4 +1,4 @@
-import { createAccount, createUser, encodeUser } from '@nats-io/jwt';
+import { createAccount, createUser, encodeUser, fromPublic, type KeyPair } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { credentialNamePattern, formatCredential, tags, type Role } from '../connection/credential.ts';
 import { openCredentialName } from '../contract/worker-address.ts';
@@ -23,6 +23,18 @@ export interface CredentialRequest {
   ca?: string | undefined;
 }
 
+/** A request for the token of a user whose secret key only its holder has. */
+export interface TokenRequest extends Pick<CredentialRequest, 'role' | 'name' | 'validMs'> {
+  /** The public key of the user. One key may have tokens of several roles, all with the same name. */
+  key: string;
+}
+
+/** A new token, which NATS calls a user JWT and which is not secret, and its entry for the list `issued` of the authority. */
+export interface NewToken {
+  jwt: string;
+  issued: IssuedCredential;
+}
+
 /** A new credential: the text of its file, which is secret, and its entry for the list `issued` of the authority. */
 export interface NewCredential {
   text: string;
@@ -38,33 +50,63 @@ export async function issueCredential(
   authority: Authority,
   { role, name, shared = false, validMs, ca = authority.ca }: CredentialRequest,
 ): Promise<NewCredential> {
+  if (shared && validMs !== undefined)
+    throw new ConfigError('a shared credential cannot expire: leave the time out, and revoke the credential later');
+  const user = createUser();
+  const signer = shared ? createAccount() : undefined;
+  const { jwt, issued } = await issueToken(authority, { role, name, validMs, key: user.getPublicKey() }, signer);
+  const key = signer ?? user;
+  return { text: formatCredential(jwt, key, ca), issued: { ...issued, key: key.getPublicKey() } };
+}
+
+/**
+ * Issues the token of a user, but does not add it to `authority.issued`. The servers accept the token without a new configuration, unless a
+ * shared credential signs it.
+ * @param sharedSigner the key of the shared credential that signs the user; absent: the authority signs it
+ * @throws ConfigError for an invalid name, and for the name of a valid credential of another key
+ */
+export async function issueToken(
+  authority: Authority,
+  { role, name, key, validMs }: TokenRequest,
+  sharedSigner?: KeyPair,
+): Promise<NewToken> {
   if (!credentialNamePattern.test(name) || name === openCredentialName)
     throw new ConfigError(
       `the name of a credential has up to 64 letters, digits, _ and -, and is not "${openCredentialName}"`,
     );
   const now = Date.now();
-  if (authority.issued.some((other) => other.name === name && isValid(other, now)))
+  if (authority.issued.some((other) => other.name === name && other.key !== key && isValid(other, now)))
     throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
-  if (shared && validMs !== undefined)
-    throw new ConfigError('a shared credential cannot expire: leave the time out, and revoke the credential later');
-  const user = createUser();
-  const signer = shared ? createAccount() : parseKeyPair(authority.signer.seed);
   const expiresAt = validMs === undefined ? undefined : now + validMs;
-  const token = await encodeUser(
+  const jwt = await encodeUser(
     name,
-    user,
+    key,
     parseKeyPair(authority.account.seed).getPublicKey(),
     {
-      ...(!shared && toUserLimits(derivePermissions(role, name, authority.prefix))),
+      ...(!sharedSigner && toUserLimits(derivePermissions(role, name, authority.prefix))),
       tags: tags.write({ role, prefix: authority.prefix }),
     },
-    { signer, scopedUser: shared, ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }) },
+    {
+      signer: sharedSigner ?? parseKeyPair(authority.signer.seed),
+      scopedUser: sharedSigner !== undefined,
+      ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }),
+    },
   );
-  const key = shared ? signer : user;
-  return {
-    text: formatCredential(token, key, ca),
-    issued: { name, role, key: key.getPublicKey(), issuedAt: now, expiresAt },
-  };
+  return { jwt, issued: { name, role, key, issuedAt: now, expiresAt } };
+}
+
+const noSignature = new Uint8Array(64);
+
+/** Whether a text is the public key of a NATS user. */
+export function isUserKey(text: string): boolean {
+  if (!/^U[A-Z2-7]{55}$/.test(text)) return false;
+  try {
+    // Only a verification checks the checksum of the key.
+    fromPublic(text).verify(new Uint8Array(), noSignature);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

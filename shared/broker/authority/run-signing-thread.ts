@@ -1,11 +1,12 @@
 import { runInThread } from '#shared/core/run-in-thread.ts';
 import type { Authority } from './authority.ts';
-import type { CredentialRequest, NewCredential } from './credentials.ts';
+import type { CredentialRequest, NewCredential, NewToken, TokenRequest } from './credentials.ts';
 
-/** The task of a signing thread: to issue the requested credential, or, without a request, to build the servers' configuration. */
+/** The task of a signing thread: to issue a credential or several tokens, or, without a request, to build the servers' configuration. */
 export interface SigningTask {
   authority: Authority;
   request?: CredentialRequest;
+  tokens?: readonly TokenRequest[];
 }
 
 /**
@@ -15,6 +16,14 @@ export interface SigningTask {
  */
 export function issueCredentialInThread(authority: Authority, request: CredentialRequest): Promise<NewCredential> {
   return runSigningThread<NewCredential>({ authority, request });
+}
+
+/**
+ * Runs `issueToken` for each request in one thread.
+ * @throws the error with which the thread failed
+ */
+export function issueTokensInThread(authority: Authority, tokens: readonly TokenRequest[]): Promise<NewToken[]> {
+  return runSigningThread<NewToken[]>({ authority, tokens });
 }
 
 /**

@@ -1,7 +1,10 @@
+import { createAccount, createUser } from '@nats-io/jwt';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
-import { issueCredential } from '#shared/broker/authority/credentials.ts';
-import { parseCredential, signOwnUser } from '#shared/broker/connection/credential.ts';
+import { isUserKey, issueCredential, issueToken, revokeCredentials } from '#shared/broker/authority/credentials.ts';
+import { issueTokensInThread } from '#shared/broker/authority/run-signing-thread.ts';
+import { formatCredential, parseCredential, signOwnUser } from '#shared/broker/connection/credential.ts';
+import { tiers } from '#shared/core/tier.ts';
 import { isTicketAckSubject } from '#shared/broker/contract/ack.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 
@@ -33,6 +36,40 @@ describe('a credential', () => {
     expect(one.userKey).not.toBe(other.userKey);
     expect(Buffer.from(one.seed).toString()).toMatch(/^SU/);
     expect(await signOwnUser(one)).toBe(one);
+  });
+
+  it('that a box asks for with its public key has one name in all roles, which no other key gets', async () => {
+    const authority = await createAuthority('mine', undefined);
+    const user = createUser();
+    const key = user.getPublicKey();
+    const tokens = await issueTokensInThread(
+      authority,
+      tiers.map((role) => ({ role, name: 'joes-box', key })),
+    );
+    expect(tokens.map(({ issued }) => issued)).toMatchObject(tiers.map((role) => ({ role, name: 'joes-box', key })));
+    for (const [at, { jwt }] of tokens.entries())
+      expect(parseCredential(formatCredential(jwt, user, certificate))).toMatchObject({
+        role: tiers[at],
+        name: 'joes-box',
+        isSigningKey: false,
+        ca: certificate,
+      });
+    authority.issued.push(...tokens.map(({ issued }) => issued));
+    await issueToken(authority, { role: 'gpu', name: 'joes-box', key });
+    const other = createUser().getPublicKey();
+    const taken = issueToken(authority, { role: 'gpu', name: 'joes-box', key: other });
+    await expect(taken).rejects.toThrow('there is a credential named joes-box');
+    const revoked = revokeCredentials(authority, ({ name }) => name === 'joes-box');
+    expect(revoked.map(({ role }) => role)).toEqual([...tiers]);
+    await issueToken(authority, { role: 'gpu', name: 'joes-box', key: other });
+  });
+
+  it('is for a public key of a user whose checksum is right', () => {
+    const key = createUser().getPublicKey();
+    expect(isUserKey(key)).toBe(true);
+    const damaged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+    for (const wrong of [createAccount().getPublicKey(), damaged, `${key}A`, key.toLowerCase(), '', 'U'])
+      expect([wrong, isUserKey(wrong)]).toEqual([wrong, false]);
   });
 
   it('is refused without being quoted if it is invalid, damaged, or not of this router', async () => {
