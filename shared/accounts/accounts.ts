@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { BoxInvitationStore } from './boxes/box-invitation-store.ts';
 import { AdminTokenStore } from './keys/admin-tokens/admin-token-store.ts';
 import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
@@ -23,6 +24,7 @@ export interface Accounts {
   teams: TeamStore;
   invitations: InvitationStore;
   links: LinkStore;
+  boxInvitations: BoxInvitationStore;
   sessions: SignInSessionStore;
   signInGuard: SignInGuard;
   settings: ConsoleSettingsStore;
@@ -54,6 +56,7 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     teams: new TeamStore(redis, prefix, report),
     invitations,
     links: new LinkStore(redis, prefix, users, invitations),
+    boxInvitations: new BoxInvitationStore(redis, prefix, users, report),
     sessions: new SignInSessionStore(redis, prefix, { users, idleMs, report }),
     signInGuard: new SignInGuard(redis, prefix),
     settings,

@@ -10,6 +10,7 @@
  * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role
  * - `invitation:<id>` hash that expires; `invitations` sorted set by expiry; `invitation-link:<hash>`, `password-link:<hash>` and
  *   `first-admin-link` strings that expire
+ * - `box-invitation:<hash>` hash that expires, a BoxInvitation; `box-invitations` sorted set by expiry
  * - `session:<hash>` hash that expires, a sign-in session; `sessions-of:<user>` list of the person's newest sessions
  * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `console-settings` hash
  * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator has confirmed
@@ -51,6 +52,8 @@ export function accountNames(prefix: string) {
     invitationLink: (hash: string) => `${prefix}invitation-link:${hash}`,
     passwordLink: (hash: string) => `${prefix}password-link:${hash}`,
     firstAdminLink: `${prefix}first-admin-link`,
+    boxInvitation: (hash: string) => `${prefix}box-invitation:${hash}`,
+    boxInvitations: `${prefix}box-invitations`,
     session: (hash: string) => `${prefix}session:${hash}`,
     sessionsOf: (userId: string) => `${prefix}sessions-of:${userId}`,
     signIns: (subject: string) => `${prefix}sign-ins:${subject}`,
