@@ -21,6 +21,9 @@ const maxAtAccount = 50;
  */
 const maxFromAddress = 100;
 
+/** Maximum of refused invitations of boxes in a window from one network address. */
+const maxJoinsFromAddress = 30;
+
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
 
@@ -40,6 +43,12 @@ export interface Allowance {
   waitMs: number;
   /** Whether this try began a refusal that gets an entry in the audit trail. The first ten refusals of an hour do. */
   isNews: boolean;
+}
+
+/** What tries are counted for, by its name in Redis. */
+interface Subject {
+  name: string;
+  maxTries: number;
 }
 
 /**
@@ -63,18 +72,17 @@ export class SignInGuard {
    * @throws RouterError `store_unavailable`
    */
   async take(attempt: SignInTry): Promise<Allowance> {
-    const subjects = this.#listSubjects(attempt);
-    const keys = [...subjects.map(({ name }) => name), this.#names.signInRefusals];
-    const args = {
-      now: Date.now(),
-      maxTries: subjects.map(({ maxTries }) => maxTries),
-      windowMs,
-      maxWaitMs,
-      maxAudited,
-    };
-    const outcome = await takeAttempt.run(this.#redis, { keys, args });
-    const [waitMs = 0, isNews = 0] = outcome as number[];
-    return { waitMs, isNews: isNews === 1 };
+    return this.#take(this.#listSubjects(attempt), this.#names.signInRefusals);
+  }
+
+  /**
+   * Counts an invitation of a box that was refused to a network address.
+   * @returns how long the address has to wait, if it has been refused more often than the maximum
+   * @throws RouterError `store_unavailable`
+   */
+  async takeJoin(address: string): Promise<Pick<Allowance, 'waitMs'>> {
+    const name = this.#names.signIns(`join:from:${toAddressGroup(address)}`);
+    return this.#take([{ name, maxTries: maxJoinsFromAddress }], this.#names.signIns('join:refusals'));
   }
 
   /** Removes a successful try from the counts, and all earlier tries at the account from this address or this browser. */
@@ -87,13 +95,28 @@ export class SignInGuard {
     await this.#return(attempt, false);
   }
 
+  /** @param refusals name of the number of refusals that began this hour */
+  async #take(subjects: readonly Subject[], refusals: string): Promise<Allowance> {
+    const keys = [...subjects.map(({ name }) => name), refusals];
+    const args = {
+      now: Date.now(),
+      maxTries: subjects.map(({ maxTries }) => maxTries),
+      windowMs,
+      maxWaitMs,
+      maxAudited,
+    };
+    const outcome = await takeAttempt.run(this.#redis, { keys, args });
+    const [waitMs = 0, isNews = 0] = outcome as number[];
+    return { waitMs, isNews: isNews === 1 };
+  }
+
   async #return(attempt: SignInTry, succeeded: boolean): Promise<void> {
     const keys = this.#listSubjects(attempt).map(({ name }) => name);
     await returnAttempt.run(this.#redis, { keys, args: { succeeded } });
   }
 
   /** Returns the subjects for which a try counts. A successful try removes all tries of the first subject. */
-  #listSubjects({ address, email, device }: SignInTry): { name: string; maxTries: number }[] {
+  #listSubjects({ address, email, device }: SignInTry): Subject[] {
     const account = hash('sha256', email, 'base64url');
     if (device !== undefined)
       return [{ name: this.#names.signIns(`by:${device}:${account}`), maxTries: maxFromClient }];

@@ -97,7 +97,7 @@ export async function issueToken(
 
 const noSignature = new Uint8Array(64);
 
-/** Whether a text is the public key of a NATS user. */
+/** Whether a text is the public key of a NATS user. This takes milliseconds. */
 export function isUserKey(text: string): boolean {
   if (!/^U[A-Z2-7]{55}$/.test(text)) return false;
   try {
