@@ -57,6 +57,9 @@ export interface ConsoleContext {
     NATS_URL: string;
     NATS_CREDENTIALS?: string | undefined;
     PUBLIC_URL?: string | undefined;
+    HOST: string;
+    TLS_FOLDER?: string | undefined;
+    NATS_RELAY_URL?: string | undefined;
   };
   environment: Environment;
   serving: ServingResources;
@@ -177,6 +180,12 @@ export function openConsole(context: ConsoleContext, features: ConsoleFeatures) 
       accounts,
       log,
       authority: authorityFolder === undefined ? undefined : { folder: authorityFolder, natsUrl: config.NATS_URL },
+      listening: {
+        publicUrl,
+        host: config.HOST,
+        tlsFolder: config.TLS_FOLDER,
+        hasRelay: config.NATS_RELAY_URL !== undefined,
+      },
     },
     registry: { accounts, log, registry },
     webhooks: { accounts, log, webhooks },

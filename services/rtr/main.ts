@@ -253,7 +253,10 @@ function runOnAdminApi(...[options, command]: Parameters<RunAdminCommand>): Prom
   const setExitCode = (code: number) => {
     process.exitCode = code;
   };
-  return withAdmin({ config, options, folder, print, input, output, setExitCode }, command);
+  const hint = (text: string) => {
+    process.stderr.write(`${text}\n`);
+  };
+  return withAdmin({ config, options, folder, print, hint, input, output, setExitCode }, command);
 }
 
 function runAsClient(...[options, command]: Parameters<RunClientCommand>): Promise<void> {

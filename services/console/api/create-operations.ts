@@ -4,7 +4,9 @@ import type { ApiParts } from './api-parts.ts';
 import { auditOperations } from './audit/audit-operations.ts';
 import { backgroundOperations, type BackgroundParts } from './background/background-operations.ts';
 import { batchOperations, type BatchParts } from './batches/batch-operations.ts';
-import { credentialOperations, type CredentialParts } from './credentials/credential-operations.ts';
+import { boxInvitationOperations } from './credentials/box-invitation-operations.ts';
+import { credentialOperations } from './credentials/credential-operations.ts';
+import type { BoxInvitationParts } from './credentials/require-authority.ts';
 import { fileOperations, type FileParts } from './files/file-operations.ts';
 import { keyOperations } from './keys/key-operations.ts';
 import type { Operation } from './operations/operation.ts';
@@ -28,7 +30,7 @@ export interface OperationParts {
   usage: UsageParts;
   agentSessions: AgentSessionParts;
   workers: WorkerOperationsParts;
-  credentials: CredentialParts;
+  credentials: BoxInvitationParts;
   registry: RegistryParts;
   webhooks: WebhookParts;
   batches: BatchParts;
@@ -58,6 +60,7 @@ export function createOperations(parts: OperationParts): Operation[] {
     ...agentSessionOperations(parts.agentSessions),
     ...recordingOperations(parts.account),
     ...workerOperations(parts.workers),
+    ...boxInvitationOperations(parts.credentials),
     ...credentialOperations(parts.credentials),
     ...registryOperations(parts.registry),
     ...webhookOperations(parts.webhooks),

@@ -32,6 +32,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   batches: 'Batches of everybody.',
   files: 'Files of everybody.',
   background: subjects['background work'],
+  invite: 'Lines with which machines join as workers.',
 };
 
 /** What an operation takes and answers. The OpenAPI document and the commands of `rtr` are made of it. */
@@ -77,6 +78,8 @@ export interface CommandForm {
   arguments?: readonly string[];
   /** What texts on the command line refer to, by parameter or field, where the name of the field does not say it. */
   references?: Readonly<Record<string, Reference>>;
+  /** The names of options, by field, where they differ from the name of the field. */
+  flags?: Readonly<Record<string, string>>;
   /** The field of the answer that has the items of the list, if the list comes in an object. */
   items?: string;
   /** The columns of a list, such as `id` and `owner.name`. Absent: all fields that fit into a cell. */
@@ -87,6 +90,8 @@ export interface CommandForm {
   none?: string;
   /** The sentence that reports a change. A field of the answer, or the name of an argument, stands in braces. */
   done?: string;
+  /** A sentence like `done`, which goes to the standard error, so that a program can read what is printed. */
+  hint?: string;
   /** A sentence that comes before what is printed if the answer has a field. */
   warning?: { if: string; sentence: string };
   /** The period until now that a required `from` begins, if it is not 30 days. */
@@ -104,4 +109,5 @@ export type Reference =
   | 'party'
   | 'party id'
   | 'invitation'
+  | 'box invitation'
   | 'file';

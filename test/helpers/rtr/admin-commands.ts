@@ -10,6 +10,8 @@ import { loadConfig } from '#shared/core/load-config.ts';
 
 export interface AdminOutcome {
   lines: string[];
+  /** Lines on the standard error. */
+  hints: string[];
   /** Content other than lines. */
   content: string;
   code: number;
@@ -42,7 +44,7 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
     const { url, prefix, token = '', piped = '' } = cluster;
     const own = { RTR_URL: url, RTR_PREFIX: prefix, REDIS_URL: inject('redisUrl'), RTR_ADMIN_TOKEN: token };
     const environment = { ...own, ...cluster.environment };
-    const outcome: AdminOutcome = { lines: [], content: '', code: 0 };
+    const outcome: AdminOutcome = { lines: [], hints: [], content: '', code: 0 };
     const output = new Writable({
       write: (piece: Buffer, _, done) => {
         outcome.content += piece.toString();
@@ -56,6 +58,7 @@ export function adminCommandsOf(cluster: AdminCommandOptions): AdminCommands {
           options,
           folder: '/nowhere',
           print: (line) => void outcome.lines.push(line),
+          hint: (line) => void outcome.hints.push(line),
           input: Readable.from([Buffer.from(piped)], { objectMode: false }),
           output,
           setExitCode: (code) => {

@@ -8,8 +8,6 @@ import {
 } from '#shared/broker/authority/authority-folder.ts';
 import { isValid, revokeCredentials } from '#shared/broker/authority/credentials.ts';
 import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/run-signing-thread.ts';
-import { credentialNamePattern } from '#shared/broker/connection/credential.ts';
-import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import {
   createdWorkerCredentialSchema,
@@ -17,23 +15,17 @@ import {
   workerCredentialSchema,
   type WorkerCredential,
 } from '../../contract/credentials.ts';
-import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { writeAudit } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { cutPage, formatTimedCursor, type Order } from '../operations/page.ts';
+import { createNameInUseError, credentialName, requireAuthority, type CredentialParts } from './require-authority.ts';
 
 const dayMs = 24 * 3_600_000;
 
 const newCredential = z.strictObject({
-  name: z
-    .string()
-    .regex(credentialNamePattern, 'A name has up to 64 letters, digits, _ and -.')
-    .refine(
-      (name) => name !== openCredentialName,
-      `"${openCredentialName}" is the name of workers without a credential.`,
-    ),
+  name: credentialName,
   tier: z.enum(tiers),
   expiresInDays: z
     .number()
@@ -43,11 +35,6 @@ const newCredential = z.strictObject({
     .optional()
     .describe('Absent: the credential is valid until it is revoked.'),
 });
-
-export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  /** The folder of the cluster's authority, and the addresses of NATS; undefined if this ingress has no such folder. */
-  authority: { folder: string; natsUrl: string } | undefined;
-}
 
 /** A credential of a worker. This API excludes the credentials of ingress nodes and batch runners. */
 type IssuedToWorker = IssuedCredential & { role: Tier };
@@ -68,7 +55,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       command: 'credentials list',
       item: workerCredentialSchema,
       handle: async ({ actor }, page) => {
-        const { folder } = requireAuthority(actor);
+        const { folder } = requireAuthority(parts, actor);
         const credentials = readAuthority(folder).issued.filter(isWorkerCredential).map(toAnswer);
         return cutPage(credentials, page, byIssueTime);
       },
@@ -85,15 +72,13 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       answer: createdWorkerCredentialSchema,
       statuses: [201],
       handle: async ({ actor, body: { name, tier, expiresInDays } }) => {
-        const { folder, natsUrl } = requireAuthority(actor);
+        const { folder, natsUrl } = requireAuthority(parts, actor);
         const validMs = expiresInDays === undefined ? undefined : expiresInDays * dayMs;
         // The credential is recorded before it is sent, because an unrecorded credential cannot be revoked.
         const { text, issued } = await changeAuthority(folder, async (authority) => {
           const now = Date.now();
-          if (authority.issued.some((other) => other.name === name && isValid(other, now))) {
-            const message = `There is a credential named ${name}. Revoke it first, or choose another name.`;
-            throw new ApiFailure(409, 'name_in_use', message, { field: 'name' });
-          }
+          if (authority.issued.some((other) => other.name === name && isValid(other, now)))
+            throw createNameInUseError(name);
           const made = await issueCredentialInThread(authority, { role: tier, name, validMs });
           authority.issued.push(made.issued);
           return made;
@@ -114,7 +99,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       command: 'credentials revoke',
       answer: revokedWorkerCredentialSchema,
       handle: async ({ actor, params: { name } }) => {
-        const { folder } = requireAuthority(actor);
+        const { folder } = requireAuthority(parts, actor);
         const revoke = (authority: Authority): IssuedToWorker => {
           const revokedCredentials = revokeCredentials(
             authority,
@@ -133,18 +118,6 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       },
     }),
   ];
-
-  /**
-   * Returns the authority of this ingress.
-   * @throws ApiFailure 403 if the actor is not an administrator, 409 if this ingress has no authority
-   */
-  function requireAuthority(actor: Actor): { folder: string; natsUrl: string } {
-    requireAccess('credential.manage', actor);
-    if (parts.authority) return parts.authority;
-    const message =
-      'This ingress makes no credentials: CREDENTIALS_DIR is not set. Run `rtr credentials` where the folder of the authority is.';
-    throw new ApiFailure(409, 'no_authority', message);
-  }
 
   function auditCredential(action: string, actor: Actor, { name, tier, expiresAt }: WorkerCredential): Promise<void> {
     const target = { kind: 'credential', id: name, name };

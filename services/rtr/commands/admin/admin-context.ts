@@ -5,6 +5,8 @@ import type { AdminClient } from './admin-client.ts';
 export interface AdminContext {
   client: AdminClient;
   print: (line: string) => void;
+  /** Writes a line to the standard error. */
+  hint: (line: string) => void;
   json: boolean;
   input: Readable;
   /** Standard output, for content that is not lines of text. */

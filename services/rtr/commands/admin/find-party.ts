@@ -1,5 +1,6 @@
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { BoxInvitation } from '../../../console/contract/box-invitations.ts';
 import type { Invitation, Team, User } from '../../../console/contract/people.ts';
 import type { Reference } from '../../../console/contract/operation.ts';
 import { CallError } from '../client/call-error.ts';
@@ -15,6 +16,7 @@ export const referenceForms: Readonly<Record<Reference, string>> = {
   party: 'user:<address>, team:<name> or key:<id>',
   'party id': 'user:<address>, team:<name>, key:<id>, or another id',
   invitation: 'an invitation, by email address or id',
+  'box invitation': 'an invitation of a machine, by id, or by the name of the machine',
   file: 'id of a file',
 };
 
@@ -49,6 +51,8 @@ export async function findReference(client: AdminClient, kind: Reference, text: 
       return /^(?:user|team|key):/.test(text) ? findPartyId(client, text) : { id: text, name: text };
     case 'invitation':
       return findInvitation(client, text);
+    case 'box invitation':
+      return findBoxInvitation(client, text);
     case 'file':
       // The APIs of the client formats put a prefix before an id.
       return { id: text.replace(/^file[-_]/, ''), name: text };
@@ -136,4 +140,15 @@ async function findInvitation(client: AdminClient, text: string): Promise<Found>
   for await (const { id, email } of client.list<Invitation>('/invitations'))
     if (id === text || email === text.toLowerCase()) return { id, name: email };
   throw new RouterError('not_found', `There is no open invitation ${text}.`);
+}
+
+/** Finds the invitation with an id or, if there is only one, for a name. */
+async function findBoxInvitation(client: AdminClient, text: string): Promise<Found> {
+  const invitations = await client.listAll<BoxInvitation>('/box-invitations');
+  const found = invitations.filter(({ id, name, box }) => [id, name, box].includes(text));
+  const [invitation] = found;
+  if (!invitation) throw new RouterError('not_found', `There is no open invitation ${text}.`);
+  if (found.length === 1) return { id: invitation.id, name: text };
+  const ids = found.map(({ id }) => id).join(', ');
+  throw new RouterError('invalid_request', `Several invitations are for ${text}. Use the id of one of them: ${ids}.`);
 }

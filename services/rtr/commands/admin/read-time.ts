@@ -32,6 +32,15 @@ export function readSpan(text: string): number {
   throw new InvalidArgumentError('must be a span such as 12h, 7d or 2w.');
 }
 
+/** Reads a span such as `30m`, `12h`, `7d` or `2w`, in minutes. */
+export function readMinutes(text: string): number {
+  const [, minutes] = /^(\d{1,5})m$/.exec(text) ?? [];
+  if (minutes !== undefined) return Number(minutes);
+  const span = parseSpan(text);
+  if (span) return (span.count * units[span.unit]) / 60_000;
+  throw new InvalidArgumentError('must be a span such as 30m, 12h or 7d.');
+}
+
 function parseSpan(text: string): { count: number; unit: keyof typeof units } | undefined {
   const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   return count === undefined || unit === undefined

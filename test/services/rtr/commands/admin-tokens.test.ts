@@ -31,7 +31,13 @@ async function startServer(): Promise<{ asked: IncomingMessage[]; port: number }
 function ask(folder: string, environment: Record<string, string>, options: AdminOptions = {}): Promise<void> {
   const config = loadConfig(adminSettings, { RTR_PREFIX: `test-${randomUUID()}`, ...environment });
   const output = new Writable({ write: (_piece, _, done) => done() });
-  const context = { print: () => undefined, input: Readable.from([]), output, setExitCode: () => undefined };
+  const context = {
+    print: () => undefined,
+    hint: () => undefined,
+    input: Readable.from([]),
+    output,
+    setExitCode: () => undefined,
+  };
   return withAdmin({ config, options, folder, ...context }, ({ client }) => client.get('/users'));
 }
 

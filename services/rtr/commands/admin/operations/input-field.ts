@@ -3,7 +3,7 @@ import { toKebabCase } from '../format-value.ts';
 
 /**
  * What a field takes. `amounts`: texts `name=value`, for an object of numbers. `past` and `future`: a time in milliseconds since 1970.
- * `span`: milliseconds. `mixed`: true, false, or a list.
+ * `span`: milliseconds. `minutes`: a span in minutes. `mixed`: true, false, or a list.
  */
 export type FieldKind =
   | 'text'
@@ -16,6 +16,7 @@ export type FieldKind =
   | 'past'
   | 'future'
   | 'span'
+  | 'minutes'
   | 'mixed';
 
 /** One value that a command takes: a field of the query or of the body. */
@@ -108,6 +109,7 @@ function describeType(name: string, type: z.ZodType): Pick<InputField, 'kind' | 
   if (name === 'from' || name === 'to') return { kind: 'past', range, ...plain };
   if (name.endsWith('At')) return { kind: 'future', range, ...plain };
   if (name.endsWith('Ms')) return { kind: 'span', range, ...plain };
+  if (name.endsWith('InMinutes')) return { kind: 'minutes', range, ...plain };
   const [min, max] = [Math.max(range.min, type.minValue ?? 0), Math.min(range.max, type.maxValue ?? Infinity)];
   return { kind: type.isInt ? 'whole' : 'number', range: { min, max }, ...plain };
 }

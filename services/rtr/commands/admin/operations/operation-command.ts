@@ -71,13 +71,15 @@ function findDefault({ method }: OperationDescription, { path, defaultValue }: I
   return method === 'patch' || path.length > 1 ? undefined : defaultValue;
 }
 
-/** Returns a field with the default of a required period, and with how a text names what it refers to. */
+/** Returns a field with its name on the command line, the default of a required period, and how a text names what it refers to. */
 function completeFacts(field: InputField, form: OperationDescription['form']): InputField {
   const { period = '30d' } = form;
   if (field.kind === 'past' && field.isRequired)
     return { ...field, isRequired: false, absent: field.flag === 'to' ? 'now' : period };
-  const reference = findFieldReference(form, field.path.join('.'));
-  return reference ? { ...field, description: referenceForms[reference] } : field;
+  const name = field.path.join('.');
+  const named = { ...field, flag: form.flags?.[name] ?? field.flag };
+  const reference = findFieldReference(form, name);
+  return reference ? { ...named, description: referenceForms[reference] } : named;
 }
 
 async function runOperation(
@@ -86,7 +88,7 @@ async function runOperation(
   { path, query, body, ifMatch, names }: OperationInput,
   options: Options,
 ): Promise<void> {
-  const { client, print, json } = context;
+  const { client, print, hint, json } = context;
   const { form, answer } = operation;
   const { limit = Infinity } = options;
   if (operation.files.length > 0) {
@@ -113,6 +115,7 @@ async function runOperation(
   if (form.done !== undefined && !json) print(fillSentence(form.done, { ...names, ...toTexts(body) }, value));
   else if (value !== undefined) printObject(context, operation, value);
   else if (!json) print('Done.');
+  if (form.hint !== undefined && !json) hint(fillSentence(form.hint, names, value).trim());
 }
 
 function toTexts(body: OperationInput['body'] = {}): Record<string, string> {

@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { createWholeNumberParser } from '../../whole-number.ts';
 import { toKebabCase } from '../format-value.ts';
 import { collectNamedValue, readNamedValues, readNumberOrNone } from '../named-values.ts';
-import { readFutureTime, readPastTime, readSpan } from '../read-time.ts';
+import { readFutureTime, readMinutes, readPastTime, readSpan } from '../read-time.ts';
 import type { InputField } from './input-field.ts';
 
 /** The value on the command line that removes a setting. */
@@ -58,6 +58,8 @@ function readField(field: InputField, text: string, before: unknown): unknown {
       return readFutureTime(text);
     case 'span':
       return readSpan(text);
+    case 'minutes':
+      return readMinutes(text);
     case 'mixed':
       return text === 'true' || text === 'false' ? text === 'true' : splitList(text);
     case 'choice':
@@ -94,6 +96,7 @@ const forms: Partial<Record<InputField['kind'], string>> = {
   past: 'a date, a time, or a span until now such as 12h or 7d',
   future: 'a date, a time, or a span from now such as 30d',
   span: 'such as 12h or 7d',
+  minutes: 'such as 30m, 1h or 7d',
   mixed: 'true, false, or a list separated by commas',
 };
 
@@ -101,20 +104,16 @@ function describeField({ kind, flag, description, choices, absent, isNullable }:
   const amounts =
     kind === 'amounts' ? `${choices.map(toKebabCase).join(', ')}; repeatable; none removes one` : undefined;
   const removal = isNullable && kind !== 'amounts' ? 'none: no restriction' : undefined;
-  const details = [
-    amounts ?? forms[kind],
-    removal,
-    absent && `default: ${kind === 'span' ? formatSpan(Number(absent)) : absent}`,
-  ];
+  const details = [amounts ?? forms[kind], removal, absent && `default: ${formatDefault(kind, absent)}`];
   const text = details.filter(Boolean).join('; ');
   const isExplained = description !== undefined && !description.startsWith('Absent');
   const sentence = isExplained ? description : [toWords(flag), description].filter(Boolean).join('. ');
   return [sentence.replaceAll('`', '').replace(/\.$/, ''), ...(text === '' ? [] : [text])].join('; ');
 }
 
-/** Returns a span in hours. */
-function formatSpan(ms: number): string {
-  return `${ms / 3_600_000}h`;
+function formatDefault(kind: InputField['kind'], absent: string): string {
+  if (kind === 'span') return `${Number(absent) / 3_600_000}h`;
+  return kind === 'minutes' ? `${Number(absent) / 60}h` : absent;
 }
 
 function toWords(flag: string): string {

@@ -16,7 +16,7 @@ interface Sent {
 
 /** Runs a command on a router with these answers by path, and returns what it sent and printed. */
 async function run(words: readonly string[], answers: Readonly<Record<string, object>> = {}) {
-  const [sent, lines]: [Sent[], string[]] = [[], []];
+  const [sent, lines, hints]: [Sent[], string[], string[]] = [[], [], []];
   const url = await serveInTest(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString();
     const path = request.url?.replace('/api/admin/v1', '');
@@ -27,12 +27,13 @@ async function run(words: readonly string[], answers: Readonly<Record<string, ob
   const client = new AdminClient({ url, token: () => Promise.resolve('t'), unknownTokenMessage: '' });
   const output = new Writable({ write: (_piece, _, done) => done() });
   const print = (line: string): void => void lines.push(line);
-  const others = { client, print, input: Readable.from([]), output, setExitCode: () => undefined };
+  const hint = (line: string): void => void hints.push(line);
+  const others = { client, print, hint, input: Readable.from([]), output, setExitCode: () => undefined };
   const program = commandsOf(async (options, command) => {
     await command({ ...others, json: options.json ?? false });
   });
   await program.parseAsync(words, { from: 'user' });
-  return { sent, lines };
+  return { sent, lines, hints };
 }
 
 function commandsOf(runCommand: Parameters<typeof addAdminCommands>[2]): Command {
@@ -53,6 +54,41 @@ describe('a command that is made of an operation', () => {
     const limits = { costPerDay: 5, tokensPerDay: 9 };
     const body = { name: 'ci', class: 'low', models: ['a', 'b'], limits, kind: 'router' };
     expect(sent).toEqual([{ method: 'POST', path: '/keys', body, ifMatch: undefined }]);
+  });
+
+  it('prints the line of an invitation alone, and what else is to know on the standard error', async () => {
+    const answer = { invitation: { expiresAt: Date.UTC(2026, 0, 2) }, command: 'npx x join y#z', note: 'Beware.' };
+    const words = 'invite worker --tier gpu,cli --tier tools --name joes-box --expires 90m';
+    const { sent, lines, hints } = await run(words.split(' '), { '/box-invitations': answer });
+    const body = { tiers: ['gpu', 'cli', 'tools'], name: 'joes-box', expiresInMinutes: 90 };
+    expect(sent).toEqual([{ method: 'POST', path: '/box-invitations', body, ifMatch: undefined }]);
+    expect(lines).toEqual(['npx x join y#z']);
+    const hint = 'Run this line on the machine that joins, once, before 2026-01-02 00:00.';
+    expect(hints).toEqual([`${hint} Beware.`]);
+    const plain = await run(['invite', 'worker', '--expires', '7d'], {
+      '/box-invitations': { ...answer, note: undefined },
+    });
+    expect(plain.hints).toEqual([hint]);
+    expect(plain.sent[0]?.body).toEqual({ tiers: ['gpu'], expiresInMinutes: 10_080 });
+    const json = await run(['invite', 'worker', '--json'], { '/box-invitations': answer });
+    expect([json.lines.map((line) => JSON.parse(line)), json.hints]).toEqual([[answer], []]);
+    await expect(run(['invite', 'worker', '--expires', 'soon'])).rejects.toThrow('such as 30m, 12h or 7d');
+  });
+
+  it('withdraws an invitation of a machine by its id or the name of the machine', async () => {
+    const data = [
+      { id: 'a', name: 'joe' },
+      { id: 'b', name: 'jane', box: 'jane-2' },
+      { id: 'c', name: 'jane', box: 'jane' },
+    ];
+    const withdraw = async (text: string) => {
+      const { sent, lines } = await run(['invite', 'delete', text], { '/box-invitations': { data } });
+      return [sent.at(-1)?.method, sent.at(-1)?.path, ...lines];
+    };
+    expect(await withdraw('joe')).toEqual(['DELETE', '/box-invitations/a', 'The invitation joe is withdrawn.']);
+    expect(await withdraw('jane-2')).toEqual(['DELETE', '/box-invitations/b', 'The invitation jane-2 is withdrawn.']);
+    await expect(withdraw('jane')).rejects.toThrow('Use the id of one of them: b, c');
+    await expect(withdraw('x')).rejects.toThrow('There is no open invitation x');
   });
 
   it('completes objects of which it changes some fields, and names their revision', async () => {
