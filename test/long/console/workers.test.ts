@@ -1,13 +1,12 @@
 // @module-tag chromium
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createUser } from '@nats-io/jwt';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
-import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { formatCredential } from '#shared/broker/connection/credential.ts';
 import { announceMany } from '../../helpers/broker/announce-many.ts';
 import { chat, post } from '../../helpers/clients/keyed-requests.ts';
 import { customProvider } from '../../helpers/cluster/worker-settings.ts';
@@ -19,14 +18,12 @@ import { ownConsole } from '../../helpers/console/console-with-ada.ts';
 import { longestTask } from '../../helpers/console/longest-task.ts';
 import { openAs, openPageAs, type KnownPerson, type TabOptions } from '../../helpers/console/open-as.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
-import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
+import { folderCommand } from '#services/console/web/pages/workers/folder-command.ts';
 import { least } from '../../helpers/least.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
-
-const rtr = resolve(import.meta.dirname, '../../../services/rtr/main.ts');
 
 /** Milliseconds that the page may keep the browser's main thread without a pause. */
 const maxMs = 200;
@@ -138,7 +135,7 @@ describe('workers and models in the console', () => {
     await page.getByText('worker.drain').first().waitFor();
   });
 
-  it('join with the one command of the dialog, which turns green, and says after a minute what to check', async () => {
+  it('join with the one line of the dialog, which turns green, and says after a minute what to check', async () => {
     const name = uniqueName('joes-box');
     const { page } = await openAs(here.ada, { origin });
     await page.clock.install();
@@ -146,51 +143,52 @@ describe('workers and models in the console', () => {
     await page.getByRole('button', { name: 'Add a worker' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill(name);
-    await dialog.getByLabel('Address of the engine').fill(here.cluster.engineUrl);
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText('Waiting for the worker.').waitFor();
-    const address = dialog.getByLabel('Address of NATS');
-    const given = await address.inputValue();
-    await address.fill('nats://localhost:4222');
-    await dialog.getByText('This is an address of the router’s own machine.').waitFor();
-    await address.fill(given);
+    await dialog.getByText('Waiting for the machine.').waitFor();
+    await dialog.getByText('Only this machine reaches').waitFor();
     expect(await dialog.getByText('No worker has joined for a minute').count()).toBe(0);
     await page.clock.fastForward(61_000);
     await dialog.getByText('No worker has joined for a minute').waitFor();
-    const check = await dialog.getByRole('group', { name: 'the check' }).innerText();
-    expect(check).toMatch(new RegExp(`^npx rtr doctor --nats \\S+ --credentials ${name}\\.creds --role gpu$`));
+    await dialog.getByText('Does the machine reach the address in the line?').waitFor();
     await expectAccessible(page);
-    const command = await dialog.getByRole('group', { name: 'the whole command' }).innerText();
-    await dialog.getByRole('button', { name: 'Copy the whole command' }).waitFor();
+    const line = await dialog.getByRole('group', { name: 'the line' }).innerText();
+    await dialog.getByRole('button', { name: 'Copy the line' }).waitFor();
     await page.setViewportSize(phone);
     await expectGood(page);
     await page.setViewportSize(wide);
 
-    const box = join(folder, name);
-    mkdirSync(box);
-    writeFileSync(join(box, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${rtr}' "$@"\n`, { mode: 0o755 });
-    const joining = spawn('sh', ['-c', command], {
-      cwd: box,
-      detached: true,
-      stdio: 'ignore',
-      env: { ...process.env, PATH: `${box}:${process.env['PATH'] ?? ''}`, WORKER_ID: 'gpu0', ADMIN_PORT: '0' },
+    const [, address = '', secret = ''] = / join (\S+)#([\w-]{43})$/.exec(line) ?? [];
+    expect(line).toBe(`npx --yes ${address}/rtr.tgz join ${address}#${secret}`);
+    const user = createUser();
+    const answer = await fetch(`${address}/api/join`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ v: 1, token: secret, key: user.getPublicKey(), host: 'any' }),
     });
-    const ended = once(joining, 'exit');
-    const signal = (name: NodeJS.Signals): void => {
-      const running = joining.exitCode === null && joining.signalCode === null;
-      if (joining.pid !== undefined && running) process.kill(-joining.pid, name);
-    };
-    onTestFinished(() => signal('SIGKILL'));
-    // The command starts two processes, one after the other.
+    const joined = (await answer.json()) as { name: string; credentials: { gpu: string } };
+    expect(joined.name).toBe(name);
+    await dialog.getByText(`${name} has joined. Waiting for its workers.`).waitFor();
+    await dialog.getByText('Does an engine run there').waitFor();
+    const file = join(folder, `${name}.creds`);
+    writeFileSync(file, formatCredential(joined.credentials.gpu, user, undefined), { mode: 0o600 });
+    const worker = stopAfterTest(
+      startProcess('services/gpu-worker/main.ts', {
+        NATS_URL: inject('natsUrl'),
+        RTR_PREFIX: here.cluster.prefix,
+        NATS_CREDENTIALS: file,
+        ENGINE_URL: here.cluster.engineUrl,
+        WORKER_ID: 'gpu0',
+        ADMIN_PORT: '0',
+      }),
+    );
     await dialog.getByText(`${name}.gpu0 has joined`).waitFor();
     await dialog.getByText('It serves demo').waitFor();
-    await until(async () => expect(await dialog.getByText('Waiting for the worker.').count()).toBe(0));
+    await until(async () => expect(await dialog.getByText('Waiting for its workers').count()).toBe(0));
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await workerRow(page, `${name}.gpu0`).waitFor();
-    signal('SIGTERM');
-    await ended;
+    await worker.stop();
     await goneRow(page, `${name}.gpu0`).waitFor();
   });
 
@@ -202,7 +200,7 @@ describe('workers and models in the console', () => {
     await expectNoViolation(page);
   });
 
-  it('are added with a credential, which is shown once and downloaded, then listed and revoked', async () => {
+  it('are invited with a line, which can be withdrawn, and their credentials are listed and revoked', async () => {
     const name = uniqueName('joes-box');
     const page = await open('/workers', here.ada, { origin });
     await page.getByRole('button', { name: 'Add a worker' }).click();
@@ -211,22 +209,24 @@ describe('workers and models in the console', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('A name has up to 64 letters').waitFor();
     await dialog.getByLabel('Name').fill(name);
+    await dialog.getByRole('combobox', { name: 'What the machine may serve' }).press('ArrowDown');
+    await page.getByRole('option', { name: 'CLI' }).click();
+    await page.keyboard.press('Tab');
+    await choose(dialog, 'The line can be used for', 'a day');
     await expectNoViolation(page);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText('The file and the command apart').click();
-    const shown = await dialog.getByRole('group', { name: 'the credential' }).innerText();
-    expect(parseCredential(shown)).toMatchObject({ name, role: 'gpu', prefix: here.cluster.prefix });
-    const command = await dialog.getByRole('group', { name: 'the command' }).innerText();
-    const expected = `^ENGINE_URL=\\S+ npx rtr worker gpu --nats \\S+ --credentials ${name}\\.creds$`;
-    expect(command).toMatch(new RegExp(expected));
-    await expectNoViolation(page);
-    const download = page.waitForEvent('download');
-    await dialog.getByRole('link', { name: `${name}.creds` }).click();
-    const file = await download;
-    expect(file.suggestedFilename()).toBe(`${name}.creds`);
-    expect(readFileSync(await file.path(), 'utf8').trim()).toBe(shown.trim());
+    await dialog.getByRole('group', { name: 'the line' }).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
+    const invited = page.getByRole('table', { name: 'Invited machines' }).getByRole('row', { name: new RegExp(name) });
+    await invited.getByText('GPU, CLI').waitFor();
+    await expectNoViolation(page);
+    await invited.getByRole('button', { name: `Withdraw the invitation of ${name}` }).click();
+    await dialog.getByRole('button', { name: 'Withdraw' }).click();
+    await until(async () => expect(await invited.count()).toBe(0));
 
+    const client = here.ada.client.at(origin);
+    expect((await client.post('/worker-credentials', { name, tier: 'gpu' })).status).toBe(201);
+    await page.reload();
     const row = page.getByRole('row', { name: new RegExp(name) });
     await row.getByText('Valid').waitFor();
     await until(async () => expect(await page.getByText('BEGIN').count()).toBe(0));

@@ -40,7 +40,8 @@ const newCredential = z.strictObject({
 type IssuedToWorker = IssuedCredential & { role: Tier };
 
 const byIssueTime: Order<WorkerCredential> = {
-  cursorOf: ({ issuedAt, name }) => formatTimedCursor(issuedAt, name),
+  // A machine that joins gets the credentials of its tiers at one time.
+  cursorOf: ({ issuedAt, name, tier }) => formatTimedCursor(issuedAt, `${name}.${tier}`),
   form: /^\d{16}\../s,
 };
 

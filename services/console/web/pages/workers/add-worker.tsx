@@ -1,40 +1,38 @@
-import { Select, TextInput } from '@mantine/core';
+import { MultiSelect, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { tiers } from '#shared/core/tier.ts';
-import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../contract/credentials.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import type { CreatedBoxInvitation, NewBoxInvitation } from '../../../contract/box-invitations.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { WorkerSetupFields } from './worker-setup-fields.tsx';
-import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
-import { NewCredential } from './new-credential.tsx';
-import { DialogForm } from '../../parts/dialog-form.tsx';
+import { NewInvitation } from './new-invitation.tsx';
 
-/**
- * Labels of the periods for which a credential can be valid, by number of days. An empty string means that the credential does not expire.
- */
-const spanLabels = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
+/** The tiers that the command on the machine can serve. */
+const offeredTiers = ['gpu', 'cli'] as const satisfies readonly Tier[];
 
-interface NewWorker extends WorkerSetup {
+/** Labels of the times for which an invitation can be valid, by number of minutes. */
+const spanLabels = { '60': 'an hour', '1440': 'a day', '10080': 'a week' };
+
+interface NewWorker {
   name: string;
-  span: string;
+  tiers: Tier[];
+  minutes: string;
 }
 
-const emptyWorker: NewWorker = { ...emptyWorkerSetup, name: '', span: '90' };
+const emptyWorker: NewWorker = { name: '', tiers: ['gpu'], minutes: '60' };
 
-/**
- * Creates a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined.
- */
+/** Invites a machine: shows once the line to run there, and waits until its workers have joined. */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [newWorker, setNewWorker] = useState(emptyWorker);
   const changeWorker = (change: Partial<NewWorker>): void => setNewWorker((before) => ({ ...before, ...change }));
   const create = useChange(
-    ({ name, tier, span }: NewWorker) => {
-      const input: NewWorkerCredential = { name, tier, ...(span !== '' && { expiresInDays: Number(span) }) };
-      return callApi<CreatedWorkerCredential>('POST', '/worker-credentials', input);
+    ({ name, tiers, minutes }: NewWorker) => {
+      const input: NewBoxInvitation = { tiers, expiresInMinutes: Number(minutes), ...(name !== '' && { name }) };
+      return callApi<CreatedBoxInvitation>('POST', '/box-invitations', input);
     },
-    ['/worker-credentials'],
+    ['/box-invitations'],
   );
   const close = (): void => {
     create.reset();
@@ -42,47 +40,40 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
     onClose();
   };
   return (
-    <SecretModal
-      opened={opened}
-      onClose={close}
-      title={create.data ? `The credential of ${create.data.credential.name}` : 'Add a worker'}
-      showsSecret={create.data !== undefined}
-      size="lg"
-    >
+    <SecretModal opened={opened} onClose={close} title="Add a worker" showsSecret={create.data !== undefined} size="lg">
       {create.data ? (
-        <NewCredential created={create.data} setup={newWorker} onClose={close} />
+        <NewInvitation created={create.data} onClose={close} />
       ) : (
         <DialogForm
           change={create}
-          failure="No credential was made"
+          failure="No machine was invited"
           inputs={['name']}
           action="Create"
+          isReady={newWorker.tiers.length > 0}
           onSubmit={() => create.mutate(newWorker)}
         >
+          <MultiSelect
+            label="What the machine may serve"
+            description="GPU: engines such as vLLM, llama.cpp or Ollama. CLI: command-line agents that are signed in there"
+            data={offeredTiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
+            value={newWorker.tiers}
+            onChange={(values) => changeWorker({ tiers: offeredTiers.filter((tier) => values.includes(tier)) })}
+          />
           <TextInput
             label="Name"
-            description="The first part of the ids of its workers: letters, digits, _ and -"
+            description="The first part of the ids of its workers: letters, digits, _ and -. The name of the machine if empty"
             placeholder="joes-box"
-            required
             maxLength={64}
             value={newWorker.name}
             error={create.error?.findProblem('name')}
-            onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value })}
+            onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value.trim() })}
           />
           <Select
-            label="Tier"
-            data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
-            value={newWorker.tier}
-            allowDeselect={false}
-            onChange={(value) => value && changeWorker({ tier: value })}
-          />
-          <WorkerSetupFields setup={newWorker} onChange={changeWorker} />
-          <Select
-            label="Valid"
+            label="The line can be used for"
             data={Object.entries(spanLabels).map(([value, label]) => ({ value, label }))}
-            value={newWorker.span}
+            value={newWorker.minutes}
             allowDeselect={false}
-            onChange={(value) => value !== null && changeWorker({ span: value })}
+            onChange={(value) => value !== null && changeWorker({ minutes: value })}
           />
         </DialogForm>
       )}

@@ -11,7 +11,8 @@ import { formatDay } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 import { AddWorker } from './add-worker.tsx';
-import { folderCommand } from './join-command.ts';
+import { folderCommand } from './folder-command.ts';
+import { OpenInvitations } from './open-invitations.tsx';
 
 /** Shows administrators how to add workers, with credentials that they create here or on the command line. */
 export const Credentials = memo(function Credentials() {
@@ -31,8 +32,8 @@ export const Credentials = memo(function Credentials() {
 function AddByCommand() {
   return (
     <AddInTerminal code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d">
-      A worker in another network joins with a credential. Make the credential where the folder of the cluster’s
-      authority is:
+      This router cannot invite machines: <code>CREDENTIALS_DIR</code> is not set. A worker joins with a credential,
+      which is made where the folder of the cluster’s authority is:
     </AddInTerminal>
   );
 }
@@ -44,9 +45,8 @@ function AddByCommand() {
 function AddInFolder() {
   const elsewhere = (
     <Text size="sm" c="dimmed" mt="xs">
-      On another machine, also set <code>NATS_URL</code> to the NATS of this router. Workers on machines that you do not
-      trust with the whole router need credentials, and a router that is set up with credentials, as in Docker Compose:
-      see “A worker on another machine” in docs/operations.md.
+      On another machine, also set <code>NATS_URL</code> to the NATS of this router. A router that <code>rtr up</code>{' '}
+      runs with its own NATS invites machines here with one line.
     </Text>
   );
   return (
@@ -114,13 +114,13 @@ function CredentialList() {
         {(list) =>
           list.length === 0 ? (
             <Text size="sm" c="dimmed" className="panel">
-              No credentials yet. With one, a worker joins from any network that reaches NATS.
+              No machine has joined yet. Add a worker to invite one.
             </Text>
           ) : (
             <DataList
               label="Credentials"
               rows={list.toSorted((a, b) => b.issuedAt - a.issuedAt)}
-              getId={({ name, issuedAt }) => `${name}.${issuedAt}`}
+              getId={({ name, tier, issuedAt }) => `${name}.${tier}.${issuedAt}`}
               columns={[
                 { label: 'Name', sortBy: ({ name }) => name },
                 {
@@ -157,6 +157,7 @@ function CredentialList() {
           )
         }
       </Loaded>
+      <OpenInvitations />
       <AddWorker opened={isAdding} onClose={() => setAdding(false)} />
       <Confirm
         title={`Revoke ${credentialToRevoke?.name ?? ''}?`}

@@ -1,29 +1,28 @@
 import { Alert, Group, List, Loader, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
+import type { BoxInvitation } from '../../../contract/box-invitations.ts';
 import type { LiveWorkerFacts } from '../../../contract/live.ts';
 import { useLive } from '../../api/live-store.ts';
-import { CodeBlock } from '../../parts/copy.tsx';
+import { useApi } from '../../api/use-api.ts';
 
 /** Milliseconds after which hints are shown if no worker has joined. */
 const hintAfterMs = 60_000;
 
-export interface JoinWaitProps {
-  /** The name of the credential, which is the first part of the worker's id. */
-  credentialName: string;
-  checkCommand: string;
-}
+/** Milliseconds between two looks whether the invitation was used. */
+const pollMs = 2_000;
 
 /**
- * Waits until a worker with a new credential joins, and shows what the worker serves. If none has joined after a minute, shows what to
+ * Waits until a machine uses an invitation and its workers join, and shows what they serve. If none has joined after a minute, shows what to
  * check.
  */
-export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
+export function JoinWait({ invitationId }: { invitationId: string }) {
   const { workers = [] } = useLive();
   // Workers of an earlier credential of this name may still be connected.
   const [joinsBefore] = useState(() => new Map(workers.map(({ id, joinedAt }) => [id, joinedAt])));
   const [showsHints, setShowsHints] = useState(false);
+  const box = useBoxName(invitationId);
   const joinedWorkers = workers.filter(
-    ({ id, joinedAt }) => id.startsWith(`${credentialName}.`) && joinsBefore.get(id) !== joinedAt,
+    ({ id, joinedAt }) => box !== undefined && id.startsWith(`${box}.`) && joinsBefore.get(id) !== joinedAt,
   );
   useEffect(() => {
     const timer = window.setTimeout(() => setShowsHints(true), hintAfterMs);
@@ -41,13 +40,27 @@ export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
         <Stack gap="xs">
           <Group gap="xs" wrap="nowrap">
             <Loader size="xs" aria-hidden="true" />
-            <Text size="sm">Waiting for the worker. It appears here within a second of joining.</Text>
+            <Text size="sm">
+              {box === undefined
+                ? 'Waiting for the machine. It appears here within seconds of joining.'
+                : `${box} has joined. Waiting for its workers.`}
+            </Text>
           </Group>
-          {showsHints ? <WhatToCheck checkCommand={checkCommand} /> : null}
+          {showsHints ? <WhatToCheck box={box} /> : null}
         </Stack>
       )}
     </div>
   );
+}
+
+/** Returns the name of the machine that has used an invitation; undefined until one has. */
+function useBoxName(invitationId: string): string | undefined {
+  const [name, setName] = useState<string>();
+  // An expired invitation is no longer listed, so the name is kept.
+  const invitations = useApi<BoxInvitation[]>('/box-invitations', { everyMs: pollMs, enabled: name === undefined });
+  const box = invitations.data?.find(({ id }) => id === invitationId)?.box;
+  if (box !== undefined && box !== name) setName(box);
+  return name;
 }
 
 const textColor = { title: { color: 'var(--mantine-color-text)' } };
@@ -76,25 +89,23 @@ function explainProblem(state: LiveWorkerFacts['state'], reason: string | undefi
   return `The worker’s log says why${reason === undefined ? '' : ` (${reason})`}: check its settings.`;
 }
 
-function WhatToCheck({ checkCommand }: { checkCommand: string }) {
+function WhatToCheck({ box }: { box: string | undefined }) {
   return (
     <Alert title="No worker has joined for a minute" variant="outline" color="yellow" styles={textColor}>
       <Text size="sm">Check on that machine:</Text>
-      <List size="sm" my="xs">
+      <List size="sm" mt="xs">
         <List.Item>Does the command still run? If not, its last output says why.</List.Item>
-        <List.Item>
-          Does the worker reach NATS? It opens one connection to the address above, and needs no open port of its own.
-          The address that the ingress uses may not lead there from another network.
-        </List.Item>
-        <List.Item>
-          Is the machine’s clock right? A credential is refused before it was made, and after it has expired.
-        </List.Item>
-        <List.Item>Is the file of the credential complete, from the first line to the last?</List.Item>
+        {box === undefined ? (
+          <List.Item>
+            Does the machine reach the address in the line? The address at which you reach the router may not lead there
+            from another network.
+          </List.Item>
+        ) : (
+          <List.Item>
+            Does an engine run there, or an agent that is signed in? The output of the command lists what it has found.
+          </List.Item>
+        )}
       </List>
-      <Text size="sm" mb="xs">
-        This command answers the last three questions:
-      </Text>
-      <CodeBlock code={checkCommand} label="the check" wrap />
     </Alert>
   );
 }

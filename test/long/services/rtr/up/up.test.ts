@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { folderCommand } from '#services/console/web/pages/workers/join-command.ts';
+import { folderCommand } from '#services/console/web/pages/workers/folder-command.ts';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { lockHolder } from '#shared/core/take-lock.mjs';
 import { statusWith } from '../../../../helpers/clients/status-with.ts';
