@@ -10,7 +10,7 @@ import { tierNames } from '../../parts/tier-mark.tsx';
 import { NewInvitation } from './new-invitation.tsx';
 
 /** The tiers that the command on the machine can serve. */
-const offeredTiers = ['gpu', 'cli'] as const satisfies readonly Tier[];
+const offeredTiers = ['gpu', 'cli', 'cloud'] as const satisfies readonly Tier[];
 
 /** Labels of the times for which an invitation can be valid, by number of minutes. */
 const spanLabels = { '60': 'an hour', '1440': 'a day', '10080': 'a week' };
@@ -54,7 +54,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
         >
           <MultiSelect
             label="What the machine may serve"
-            description="GPU: engines such as vLLM, llama.cpp or Ollama. CLI: command-line agents that are signed in there"
+            description="GPU: engines such as vLLM, llama.cpp or Ollama. CLI: agents that are signed in there. Cloud: providers whose keys are set there"
             data={offeredTiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
             value={newWorker.tiers}
             onChange={(values) => changeWorker({ tiers: offeredTiers.filter((tier) => values.includes(tier)) })}
