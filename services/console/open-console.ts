@@ -35,7 +35,7 @@ import { createUsageParts } from './api/usage/create-usage-parts.ts';
 import type { createHolderConfirmer } from './api/oidc/confirm-person.ts';
 import { openOidc } from './api/oidc/open-oidc.ts';
 import { createReplayListener, programRoutes } from './api/programs/program-routes.ts';
-import { createJoinListener } from './api/credentials/create-join-listener.ts';
+import { createBoxNotes } from './api/credentials/create-box-notes.ts';
 import { createDemandCheck } from './api/second-factor/require-second-factor.ts';
 import { createSessionIdentifier } from './api/session/create-session-identifier.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
@@ -232,6 +232,6 @@ export function openConsole(context: ConsoleContext, features: ConsoleFeatures) 
     /** Identifies the sender of an API request from a page, see `createSessionIdentifier`. */
     verifySession: (request: Request) => outages.retry(() => identifySession(request)),
     noteReplay: createReplayListener({ accounts, log }),
-    noteJoin: createJoinListener({ accounts, log }),
+    boxNotes: createBoxNotes({ accounts, log }),
   };
 }

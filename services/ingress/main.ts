@@ -4,7 +4,7 @@ import { openConsole } from '../console/open-console.ts';
 import { createApp } from './app.ts';
 import { openResponses } from './background/open-responses.ts';
 import { createBatchRoutes, openBatches } from './batches/batch-routes.ts';
-import { createJoinRoutes } from './boxes/join-routes.ts';
+import { createBoxRoutes } from './boxes/box-routes.ts';
 import { openContext } from './context.ts';
 import { createFileRoutes } from './files/file-routes.ts';
 import { sendContent } from './files/send-content.ts';
@@ -69,7 +69,7 @@ await runService(async (environment, releases) => {
     generateRoutes: models.generateRoutes,
     routes: [
       signInRoutes.addApiRoutes,
-      (expressApp) => void expressApp.use(createJoinRoutes(context, console.noteJoin)),
+      (expressApp) => void expressApp.use(createBoxRoutes(context, console.boxNotes)),
       models.addRoutes,
       createToolsRoutes(requests, handleKeyed),
       mcp.addRoutes,

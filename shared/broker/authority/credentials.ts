@@ -5,6 +5,9 @@ import { openCredentialName } from '../contract/worker-address.ts';
 import { parseKeyPair, type Authority, type IssuedCredential } from './authority.ts';
 import { derivePermissions, toUserLimits } from './permissions.ts';
 
+/** Bytes of an Ed25519 signature. */
+const signatureBytes = 64;
+
 export interface CredentialRequest {
   role: Role;
   /** The credential's name, which becomes one token of its subjects. At most one valid credential of a cluster has this name. */
@@ -95,18 +98,25 @@ export async function issueToken(
   return { jwt, issued: { name, role, key, issuedAt: now, expiresAt } };
 }
 
-const noSignature = new Uint8Array(64);
-
 /** Whether a text is the public key of a NATS user. This takes milliseconds. */
 export function isUserKey(text: string): boolean {
   if (!/^U[A-Z2-7]{55}$/.test(text)) return false;
   try {
     // Only a verification checks the checksum of the key.
-    fromPublic(text).verify(new Uint8Array(), noSignature);
+    fromPublic(text).verify(new Uint8Array(), new Uint8Array(signatureBytes));
     return true;
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether the secret key of a NATS user has made the signature of a text. This takes milliseconds.
+ * @param signature Ed25519 in base64url
+ */
+export function isSignature(key: string, text: string, signature: string): boolean {
+  const bytes = Buffer.from(signature, 'base64url');
+  return bytes.length === signatureBytes && fromPublic(key).verify(new TextEncoder().encode(text), bytes);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createUser } from '@nats-io/jwt';
+import { createUser, type KeyPair } from '@nats-io/jwt';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express from 'express';
@@ -10,10 +10,11 @@ import { issueCredential, revokeCredentials } from '#shared/broker/authority/cre
 import { formatCredential, parseCredential } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
-import { createJoinRoutes, type JoinContext } from '#services/ingress/boxes/join-routes.ts';
+import type { BoxContext } from '#services/ingress/boxes/box-context.ts';
+import { createBoxRoutes } from '#services/ingress/boxes/box-routes.ts';
 import { ArrivingBodies } from '#services/ingress/http/arriving-bodies.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
-import { createJoinListener } from '#services/console/api/credentials/create-join-listener.ts';
+import { createBoxNotes } from '#services/console/api/credentials/create-box-notes.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import type { ApiAnswer } from '../../../helpers/console/console-client.ts';
@@ -46,9 +47,9 @@ async function open(options: Options = {}) {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
   const context = {
-    config: { BODY_TIMEOUT_MS: 5_000 } as JoinContext['config'],
+    config: { BODY_TIMEOUT_MS: 5_000 } as BoxContext['config'],
     serving: {
-      store: { assertIntact: () => undefined } as JoinContext['serving']['store'],
+      store: { assertIntact: () => undefined } as BoxContext['serving']['store'],
       accounts,
       registry: { current: () => ({ ...emptyRegistry, credentials: options.entries ?? {} }) },
     },
@@ -58,15 +59,16 @@ async function open(options: Options = {}) {
   };
   const app = express();
   app.set('trust proxy', true);
-  app.use(assignRequestId, createJoinRoutes(context, createJoinListener({ accounts, log })));
-  const url = `${await serveInTest(app)}/api/join`;
-  const send = async (body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> => {
-    const answer = await fetch(url, {
+  app.use(assignRequestId, createBoxRoutes(context, createBoxNotes({ accounts, log })));
+  const url = await serveInTest(app);
+  const send = async (body: string, headers: Record<string, string> = {}, path = 'join'): Promise<ApiAnswer> => {
+    const answer = await fetch(`${url}/api/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
     });
-    return { status: answer.status, body: await answer.json(), headers: answer.headers };
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
   };
   const ask = (token: string, key: string, host = 'Joes-Box.local', from = '10.0.0.1') =>
     send(JSON.stringify({ v: 1, token, key, host, more: true }), { 'x-forwarded-for': from });
@@ -74,7 +76,12 @@ async function open(options: Options = {}) {
     made(
       await accounts.boxInvitations.create({ tiers: ['gpu'], usableMs: 3_600_000, invitedBy: undefined, ...fields }),
     );
-  return { ...store, url, send, ask, invite, lines, folder: folder ?? '' };
+  const leave = (name: string, user: KeyPair, time = Date.now(), from = '10.0.0.1') => {
+    const signed = user.sign(new TextEncoder().encode(JSON.stringify({ name, time })));
+    const body = { v: 1, name, time, signature: Buffer.from(signed).toString('base64url') };
+    return send(JSON.stringify(body), { 'x-forwarded-for': from }, 'leave');
+  };
+  return { ...store, url, send, ask, invite, leave, lines, folder: folder ?? '' };
 }
 
 const newKey = (): string => createUser().getPublicKey();
@@ -200,6 +207,44 @@ async function withActions() {
   return { ...opened, actions };
 }
 
+describe('a box that leaves', () => {
+  it('revokes its credentials with the signature of its key, and no others', async () => {
+    const { ask, invite, leave, folder, actions } = await withActions();
+    const [joe, jane] = [createUser(), createUser()];
+    await ask((await invite({ name: 'joe', tiers: ['gpu', 'cli'] })).secret, joe.getPublicKey());
+    await ask((await invite({ name: 'jane' })).secret, jane.getPublicKey());
+    const refused = refusal(401, 'signature_refused');
+    expect(await leave('jane', joe)).toMatchObject(refused);
+    expect(await leave('ingress', joe)).toMatchObject(refused);
+    expect(await leave('nobody', joe)).toMatchObject(refused);
+    expect((await leave('joe', joe)).status).toBe(204);
+    expect(await leave('joe', joe)).toMatchObject(refused);
+    const { issued } = readAuthority(folder);
+    const revoked = issued.filter(({ revokedAt }) => revokedAt !== undefined);
+    expect(revoked).toMatchObject([
+      { name: 'joe', role: 'gpu' },
+      { name: 'joe', role: 'cli' },
+    ]);
+    expect(issued).toHaveLength(4);
+    expect(await actions()).toEqual(['credential.leave', 'credential.join', 'credential.join']);
+  });
+
+  it('is refused with a damaged signature, and after thirty requests from its address', async () => {
+    const { ask, invite, leave, send, folder } = await open();
+    const joe = createUser();
+    await ask((await invite({ name: 'joe' })).secret, joe.getPublicKey());
+    const from = { 'x-forwarded-for': '10.0.0.1' };
+    for (const signature of ['', 'x', 'A'.repeat(86), 'A'.repeat(88)])
+      expect(await send(JSON.stringify({ v: 1, name: 'joe', time: 1, signature }), from, 'leave')).toMatchObject(
+        refusal(401, 'signature_refused'),
+      );
+    for (let tries = 4; tries < 30; tries++) await leave('nobody', joe);
+    expect(await leave('joe', joe)).toMatchObject(refusal(429, 'rate_limit_exceeded'));
+    expect(readAuthority(folder).issued.filter(({ revokedAt }) => revokedAt !== undefined)).toEqual([]);
+    expect((await leave('joe', joe, 1, '10.0.0.2')).status).toBe(204);
+  });
+});
+
 describe('a stranger who wants to join', () => {
   it('is refused with a reason, and after thirty tries of an address has to wait, while boxes join', async () => {
     const { ask, invite } = await open();
@@ -229,7 +274,7 @@ describe('a stranger who wants to join', () => {
       expect(await send(body)).toMatchObject(invalid);
     expect(await send('x', { 'content-type': 'text/plain' })).toMatchObject(invalid);
     expect(await send(JSON.stringify({ host: 'x'.repeat(5_000) }))).toMatchObject(refusal(413, 'body_too_large'));
-    const read = await fetch(url);
+    const read = await fetch(`${url}/api/join`);
     expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await read.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
   });

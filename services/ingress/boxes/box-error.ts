@@ -3,9 +3,9 @@ import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { getRequestContext } from '../http/request-context.ts';
 
-/** A refusal of a box that wants to join, with the status and the code of the answer. */
-export class JoinError extends Error {
-  override name = 'JoinError';
+/** A refusal of a box, with the status and the code of the answer. */
+export class BoxError extends Error {
+  override name = 'BoxError';
   readonly status: number;
   readonly code: string;
   /** Seconds for the header `retry-after`. */
@@ -20,11 +20,11 @@ export class JoinError extends Error {
 }
 
 /** Creates the error handler that answers every thrown error as `{ error: { code, message } }`. */
-export function answerJoinError(log: Logger): ErrorRequestHandler {
+export function answerBoxError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request: Request, response: Response, next: NextFunction): void => {
-    const { status, code, message, retryAfter } = asJoinError(thrown);
+    const { status, code, message, retryAfter } = asBoxError(thrown);
     const facts = { requestId: getRequestContext(response).requestId, code };
-    if (status >= 500) log.error({ ...facts, err: thrown }, 'a box could not join');
+    if (status >= 500) log.error({ ...facts, err: thrown }, 'a request of a box failed');
     else log.info(facts, 'a box was refused');
     if (response.headersSent) return next(thrown);
     if (retryAfter !== undefined) response.setHeader('retry-after', String(retryAfter));
@@ -32,14 +32,14 @@ export function answerJoinError(log: Logger): ErrorRequestHandler {
   };
 }
 
-function asJoinError(thrown: unknown): JoinError {
-  if (thrown instanceof JoinError) return thrown;
+function asBoxError(thrown: unknown): BoxError {
+  if (thrown instanceof BoxError) return thrown;
   if (thrown instanceof RouterError)
-    return new JoinError(errorTable[thrown.code].status, thrown.code, thrown.message, thrown.retryAfter);
+    return new BoxError(errorTable[thrown.code].status, thrown.code, thrown.message, thrown.retryAfter);
   // The errors of Express have a status, for example the error for a body that is not JSON.
   if (thrown instanceof Error && 'status' in thrown && typeof thrown.status === 'number' && thrown.status < 500)
     return thrown.status === 413
-      ? new JoinError(413, 'body_too_large', 'The request is too large.')
-      : new JoinError(400, 'invalid_request', 'The request could not be understood.');
-  return new JoinError(500, 'internal', 'The router failed. Its log says why.');
+      ? new BoxError(413, 'body_too_large', 'The request is too large.')
+      : new BoxError(400, 'invalid_request', 'The request could not be understood.');
+  return new BoxError(500, 'internal', 'The router failed. Its log says why.');
 }
