@@ -19,7 +19,7 @@ const removedWithRecord = [
 ];
 
 /** Folders of accounts whose content stays after its owner, for reports, or until it expires. */
-const keptAfterOwner = ['ledger', 'ledger/refusals', 'limits', 'webhooks/alert-mails', 'webhooks/alerts'];
+const keptAfterOwner = ['boxes', 'ledger', 'ledger/refusals', 'limits', 'webhooks/alert-mails', 'webhooks/alerts'];
 
 /** Folders of accounts that store nothing of owners. */
 const withoutOwner = ['prices', 'registry-versions', 'sign-in/token-issuers'];
