@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createUser } from '@nats-io/jwt';
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import {
@@ -8,11 +9,11 @@ import {
   takeReloaderLock,
   writeAuthority,
 } from '#shared/broker/authority/authority-folder.ts';
-import { issueCredential } from '#shared/broker/authority/credentials.ts';
+import { issueCredential, issueToken } from '#shared/broker/authority/credentials.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
-import { openHouse } from '../../../helpers/console/open-console.ts';
+import { openHouse, programOf } from '../../../helpers/console/open-console.ts';
 import { denied, refusal } from '../../../helpers/console/refusals.ts';
 
 const path = '/worker-credentials';
@@ -85,6 +86,27 @@ describe('a credential of a worker', () => {
     expect(status).toBe(200);
     expect(body).toEqual({ credential: expect.objectContaining({ name: 'joes-box', tier: 'gpu' }) });
     lock.release();
+  });
+
+  it('is one of several of a machine, for each tier, which are listed page by page and revoked together', async () => {
+    const { ada, folder } = await open();
+    const key = createUser().getPublicKey();
+    await changeAuthority(folder, async (authority) => {
+      const tokens = [];
+      for (const role of ['gpu', 'cli'] as const) tokens.push(await issueToken(authority, { role, name: 'joe', key }));
+      authority.issued.push(...tokens.map(({ issued }) => ({ ...issued, issuedAt: 1_000_000 })));
+    });
+    const program = await programOf(ada, 'admin');
+    const first = await program.get(`${path}?limit=1`);
+    const second = await program.get(`${path}?limit=1&cursor=${first.body.next}`);
+    expect([...first.body.data, ...second.body.data].map(({ tier }) => tier).toSorted()).toEqual(['cli', 'gpu']);
+    expect(second.body).not.toHaveProperty('next');
+    expect((await program.delete(`${path}/joe`)).status).toBe(200);
+    const revoked = readAuthority(folder).issued.filter(({ revokedAt }) => revokedAt !== undefined);
+    expect(revoked).toMatchObject([
+      { name: 'joe', role: 'gpu' },
+      { name: 'joe', role: 'cli' },
+    ]);
   });
 
   it('has a name that can be a part of a subject, and never has the role of an ingress or a batch runner', async () => {
