@@ -188,6 +188,7 @@ describe('workers and models in the console', () => {
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await workerRow(page, `${name}.gpu0`).waitFor();
+    await page.getByRole('table', { name: 'Credentials' }).getByText(name).waitFor();
     await worker.stop();
     await goneRow(page, `${name}.gpu0`).waitFor();
   });

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Tier } from '#shared/core/tier.ts';
 import type { CreatedBoxInvitation, NewBoxInvitation } from '../../../contract/box-invitations.ts';
 import { callApi } from '../../api/call-api.ts';
-import { useChange } from '../../api/use-api.ts';
+import { refreshAnswers, useChange } from '../../api/use-api.ts';
 import { DialogForm } from '../../parts/dialog-form.tsx';
 import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
@@ -37,6 +37,8 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
   const close = (): void => {
     create.reset();
     setNewWorker(emptyWorker);
+    // The machine may have joined meanwhile.
+    void refreshAnswers(['/worker-credentials', '/box-invitations']);
     onClose();
   };
   return (
