@@ -55,6 +55,7 @@ export class ModelFollower {
     const { read, log, onChange } = this.#options;
     try {
       const models = await read();
+      if (this.#failures > 0) log.info('the models can be read again');
       this.#failures = 0;
       if (isDeepStrictEqual(models, this.#models)) return;
       this.#models = models;

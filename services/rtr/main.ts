@@ -32,7 +32,7 @@ import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { credentialsFolder } from './up/cluster-state.ts';
-import { createLogRelay } from './up/log-relay.ts';
+import { createLogRelay } from './logs/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
 import { up } from './up/up.ts';
@@ -74,7 +74,7 @@ program
     const loaded = loadConfig(upSettings, process.env);
     const config = expose ? exposeHost(loaded) : loaded;
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
-    const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
+    const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json', join(folder, 'logs'));
     const findings = await collectFindings(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };

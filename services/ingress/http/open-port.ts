@@ -56,7 +56,7 @@ export async function openPort(context: IngressContext, { app, directRoutes, cou
     openRequests.startLeaving();
     log.info({ ms: config.LEAVE_MS }, 'leaving: requests are still served');
     await pause(config.LEAVE_MS);
-    log.info({ active: dispatcher.activeJobs }, 'finishing running answers');
+    log.info({ active: dispatcher.activeJobs, drainMs: config.DRAIN_MS }, 'finishing running answers');
     // The server's own `close` also closes idle connections, on which a request may be on its way.
     Server.prototype.close.call(server);
     // The clients of these streams continue at another node.

@@ -3,7 +3,7 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Formats rows as lines of a table. A column is as wide as its widest cell. Replaces characters that control a terminal. */
 export function toTableLines(cells: readonly (readonly string[])[]): string[] {
-  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(unprintable, '\uFFFD')));
+  const rows = cells.map((row) => row.map(toPrintable));
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)),
     [],
@@ -14,6 +14,11 @@ export function toTableLines(cells: readonly (readonly string[])[]): string[] {
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Replaces the characters of a text that control a terminal. */
+export function toPrintable(text: string): string {
+  return text.replaceAll(unprintable, '\uFFFD');
 }
 
 /** Returns the UTC date of a time in milliseconds since 1970, such as `2026-11-21`. */

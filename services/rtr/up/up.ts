@@ -12,7 +12,7 @@ import { toFolderError, UpError } from './up-error.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './servers/free-port.ts';
 import { toLocalUrl } from './cluster-addresses.ts';
-import type { LogRelay } from './log-relay.ts';
+import type { LogRelay } from '../logs/log-relay.ts';
 import { type Plan, PlannedWorkers } from './workers/plan-workers.ts';
 import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './children/running-children.ts';
@@ -63,14 +63,17 @@ const drainMarginMs = 2_000;
  */
 export async function up(options: UpOptions): Promise<void> {
   const releases = new Releases();
+  const { stop, say } = options;
+  stop.addEventListener('abort', () => say('\nStopping …'), { once: true });
   try {
     await runCluster(options, releases);
   } catch (error) {
-    if (!options.stop.aborted) throw toFolderError(error, clusterFolder(options));
+    if (!stop.aborted) throw toFolderError(error, clusterFolder(options));
   } finally {
     for (const failure of await releases.releaseAll())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
   }
+  say('Stopped.');
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
@@ -111,14 +114,12 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   ) =>
     children.start(name, isNecessary, async () => {
       const ownSettings = typeof settings === 'function' ? await settings() : settings;
-      const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
+      return spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
           ...buildServiceEnvironment(service, environment, servers, config.RTR_PREFIX),
           ...ownSettings,
         },
       });
-      logs.follow(name, child);
-      return child;
     });
   const baseUrl = toLocalUrl(config);
   const startDemo = async () => {

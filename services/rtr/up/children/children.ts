@@ -1,5 +1,5 @@
 import { recordChildren } from './running-children.ts';
-import type { LogRelay } from '../log-relay.ts';
+import type { LogRelay } from '../../logs/log-relay.ts';
 import { SupervisedChild, type SupervisionOptions } from './supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
@@ -22,14 +22,18 @@ export class Children {
   }
 
   /**
-   * Starts a program and keeps it running. If a necessary program cannot be kept running, the cluster ends.
+   * Starts a program, keeps it running, and relays its log. If a necessary program cannot be kept running, the cluster ends.
    * @throws the errors of the program's first start
    */
   async start(name: string, isNecessary: boolean, start: SupervisionOptions['start']): Promise<SupervisedChild> {
     if (this.#isClosed) throw new UpError(`${name} is not started: the cluster is stopping.`);
     const child = await SupervisedChild.start({
       name,
-      start,
+      start: async (stop) => {
+        const child = await start(stop);
+        this.#logs.follow(name, child);
+        return child;
+      },
       onUnexpectedEnd: (sentence) => this.#logs.write('error', sentence),
       onGiveUp: (reason) => {
         if (isNecessary) this.#failure.abort(new UpError(reason));
