@@ -7,4 +7,4 @@ const services = ['ingress', 'worker', 'demo-engine'];
 
 const args = process.argv.slice(2);
 const nodeFlags = services.includes(args[0] ?? '') ? serviceNodeFlags : [];
-await bootstrap('services/rtr/main.ts', args, { checks: false, nodeFlags });
+await bootstrap('services/rtr/main.ts', args, { checks: false, nodeFlags, probe: 'version' });

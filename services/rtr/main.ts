@@ -37,6 +37,8 @@ import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
 import { up } from './up/up.ts';
 
+// The bootstrap takes an earlier end for that of a program whose packages are damaged.
+process.send?.('loaded');
 process.stdout.on('error', exitOnBrokenPipe);
 
 const root = dirname(dirname(import.meta.dirname));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -8,9 +8,9 @@ import { join } from 'node:path';
  */
 
 /**
- * Returns the names of the packages that are missing from `node_modules` or differ from the lock file in version or integrity. npm writes
- * its record of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation that record does not exist,
- * so all packages count as missing.
+ * Returns the folders of the packages that are missing from `node_modules` or differ from the lock file in version or integrity, such as
+ * `node_modules/zod`. npm writes its record of installed packages (`node_modules/.package-lock.json`) last. After an interrupted
+ * installation that record does not exist, so all packages count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}
@@ -23,9 +23,19 @@ export function findMissingDependencies(root, purpose) {
     .filter(([path, locked]) => path !== '' && isNeeded(path, locked, purpose))
     .filter(([path, { version, integrity }]) => {
       const installedPackage = installed[path];
-      return !installedPackage || installedPackage.version !== version || installedPackage.integrity !== integrity;
+      if (!installedPackage || installedPackage.version !== version) return true;
+      return installedPackage.integrity !== integrity || !isUnpacked(root, path);
     })
-    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    .map(([path]) => path);
+}
+
+/**
+ * Whether the folder of a package has its description.
+ * @param {string} root folder of the project
+ * @param {string} path folder of the package, such as `node_modules/zod`
+ */
+export function isUnpacked(root, path) {
+  return existsSync(join(root, path, 'package.json'));
 }
 
 /**

@@ -26,47 +26,61 @@ const initialParent = process.ppid;
  * @param {string} file path inside the project
  * @param {readonly string[]} args
  * @param {readonly string[]} nodeFlags command-line flags for Node
+ * @param {() => Promise<boolean>} [repair] called if the program ends before it sends `loaded` on its IPC channel. If it resolves with
+ * true, the program is run once more
  */
-export function runOnNode(root, file, args, nodeFlags) {
-  const packagedNode = join(root, 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(packagedNode) && !hostNodeSuffices) {
+export function runOnNode(root, file, args, nodeFlags, repair) {
+  const node = findNode(root);
+  if (node === undefined) {
     console.error(
       `Node ${requiredMajor} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${requiredMajor}.`,
     );
     process.exit(1);
   }
-  const child = spawn(
-    existsSync(packagedNode) ? packagedNode : process.execPath,
-    [...nodeFlags, join(root, file), ...args],
-    {
-      detached: true,
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      // Node stores compiled code here, which shortens later starts.
-      env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
-    },
-  );
+  const child = spawn(node, [...nodeFlags, join(root, file), ...args], {
+    detached: true,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // Node stores compiled code here, which shortens later starts.
+    env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
+  });
+  let isLoaded = false;
+  child.on('message', (message) => (isLoaded ||= message === 'loaded'));
   forwardSignals(child);
-  watchForNpmEnd(() => signalGroup(child, 'SIGTERM'));
+  watchForNpmEnd(child);
   child.on('error', (error) => {
     console.error(`Node ${requiredMajor} cannot be started: ${error.message}`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
-    if (!signal) process.exit(code ?? 1);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
+    if (signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    } else if (code === 1 && !isLoaded && repair) {
+      void repair().then((isRepaired) => (isRepaired ? runOnNode(root, file, args, nodeFlags) : process.exit(1)));
+    } else process.exit(code ?? 1);
   });
+}
+
+/**
+ * Returns the path of a Node that can run the project; undefined if there is none.
+ * @param {string} root folder of the project
+ */
+export function findNode(root) {
+  const packagedNode = join(root, 'node_modules', 'node', 'bin', 'node');
+  return existsSync(packagedNode) ? packagedNode : hostNodeSuffices ? process.execPath : undefined;
 }
 
 /** @param {import('node:child_process').ChildProcess} child */
 function forwardSignals(child) {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     let forwardedAt = -Infinity;
-    process.on(signal, () => {
+    const forward = () => {
       if (performance.now() - forwardedAt < duplicateSignalMs) return;
       forwardedAt = performance.now();
       signalGroup(child, signal);
-    });
+    };
+    process.on(signal, forward);
+    child.once('exit', () => process.off(signal, forward));
   }
 }
 
@@ -80,17 +94,20 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * If npm started this process, calls `onEnd` once npm has ended. npm ends at SIGTERM and SIGHUP without signalling its child, so nothing
+ * If npm started this process, ends the child once npm has ended. npm ends at SIGTERM and SIGHUP without signalling its child, so nothing
  * would stop the child. Without npm, a process may outlive its parent on purpose, as after `nohup` or `&`.
- * @param {() => void} onEnd
+ * @param {import('node:child_process').ChildProcess} child
  */
-function watchForNpmEnd(onEnd) {
+function watchForNpmEnd(child) {
   // Both `npm start` and `npx` set this variable.
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const timer = setInterval(() => {
     if (process.ppid === initialParent) return;
     clearInterval(timer);
-    onEnd();
+    signalGroup(child, 'SIGTERM');
   }, npmPollMs);
   timer.unref();
+  child.once('exit', () => {
+    clearInterval(timer);
+  });
 }

@@ -14,13 +14,18 @@ const npm = `#!/bin/sh
 echo "$@" >> npm-runs
 sleep 0.2
 [ -f npm-hangs ] && { trap '' INT; sleep 300 & echo "$$ $!" > npm-hangs; wait; wait; }
-[ -f npm-fails ] && { echo "npm error network is away" >&2; exit 7; }
-mkdir -p node_modules/node/bin
+[ -f npm-offline ] && { cat npm-offline >&2; exec sleep 300; }
+[ -f npm-fails ] && { cat npm-fails >&2; exit 7; }
+mkdir -p node_modules/node/bin node_modules/zod
 ln -sf "${process.execPath}" node_modules/node/bin/node
+echo '{ "main": "main.js" }' | tee node_modules/node/package.json > node_modules/zod/package.json
+echo 'module.exports = {}' > node_modules/zod/main.js
 cp package-lock.json node_modules/.package-lock.json
 `;
 
 const main = `
+import 'zod';
+process.send?.('loaded');
 if (process.argv[2] === 'wait') {
   let signals = 0;
   process.on('SIGINT', () => { signals += 1; console.log('signals', signals); setTimeout(() => process.exit(3), 300); });
@@ -35,7 +40,8 @@ if (process.argv[2] === 'wait') {
 
 const node = { 'node_modules/node': { version: '24.0.0', dev: true } };
 const zod = (version: string) => ({ 'node_modules/zod': { version } });
-const installs = 'ci --include=dev --ignore-scripts --no-audit --no-fund --loglevel=error';
+const flags = '--no-audit --no-fund --loglevel=http';
+const installs = `ci --include=dev --ignore-scripts ${flags}`;
 
 let root: string;
 
@@ -65,7 +71,7 @@ describe('the bootstrap', () => {
     const allowScripts = { node: true, argon2: true, ssh2: false };
     writeFileSync(join(root, 'package.json'), JSON.stringify({ type: 'module', allowScripts }));
     expect(await rtr().ended).toBe(5);
-    expect(npmRuns()).toEqual([installs, 'rebuild node argon2 --no-audit --no-fund --loglevel=error']);
+    expect(npmRuns()).toEqual([installs, `rebuild node argon2 ${flags}`]);
   });
 
   it('starts services with their Node flags, and other commands without', async () => {
@@ -87,6 +93,11 @@ describe('the bootstrap', () => {
     ['nothing when everything is there', () => undefined, 1],
     ['again when the lock file names another version', () => lock({ ...node, ...zod('4.0.1') }), 2],
     ['nothing for missing development and optional packages', () => lock({ ...node, ...zod('4.0.0'), ...spared }), 1],
+    [
+      'again when the folder of a package is gone',
+      () => rmSync(join(root, 'node_modules/zod'), { recursive: true }),
+      2,
+    ],
     ['again after an interrupted installation', () => rmSync(join(root, 'node_modules/.package-lock.json')), 2],
   ])('installs %s', async (_, change, runs) => {
     await rtr().ended;
@@ -104,11 +115,63 @@ describe('the bootstrap', () => {
   });
 
   it("passes npm's own error through", async () => {
-    writeFileSync(join(root, 'npm-fails'), '');
+    writeFileSync(join(root, 'npm-fails'), 'npm error the disk is full\n');
     const run = rtr();
     expect(await run.ended).toBe(1);
-    expect(run.err).toContain('npm error network is away');
+    expect(run.err).toContain('npm error the disk is full');
     expect(run.err).toContain('npm ci failed (exit code 7)');
+  });
+
+  it('says in one sentence that the network is away', async () => {
+    const output =
+      'npm error code EAI_AGAIN\nnpm error request to https://example.com/zod failed, reason: getaddrinfo EAI_AGAIN\n';
+    writeFileSync(join(root, 'npm-fails'), output);
+    const run = rtr();
+    expect(await run.ended).toBe(1);
+    expect(run.err.trim().split('\n')).toEqual([
+      expect.stringContaining('Installing dependencies'),
+      expect.stringContaining("npm's registry is out of reach (EAI_AGAIN)"),
+    ]);
+  });
+
+  it('stops npm when no download could begin within ten seconds', async () => {
+    writeFileSync(
+      join(root, 'npm-offline'),
+      'npm http fetch GET https://example.com/zod attempt 1 failed with ENOTFOUND\n',
+    );
+    const run = rtr();
+    expect(await run.ended).toBe(1);
+    expect(run.err).toContain("npm's registry is out of reach (ENOTFOUND)");
+    expect(run.err).not.toContain('nothing has arrived');
+  });
+
+  it('waits for a slow download, and says so every ten seconds', async () => {
+    const lines = ['https://example.com/a attempt 1 failed with ECONNRESET', '200 https://example.com/b 9000ms'];
+    writeFileSync(join(root, 'npm-offline'), lines.map((line) => `npm http fetch GET ${line}\n`).join(''));
+    const run = rtr();
+    await until(() => expect(run.err).toContain('… 10 s: nothing has arrived yet'), 20_000);
+    run.child.kill('SIGINT');
+    expect(await run.ended).toBe(1);
+  });
+
+  it.each([
+    ['gone', () => rmSync(join(root, 'node_modules/zod/main.js'))],
+    ['cut off', () => writeFileSync(join(root, 'node_modules/zod/main.js'), 'module.exp = {')],
+  ])('installs all packages again, once, when a file of one is %s', async (_, damage) => {
+    await rtr().ended;
+    damage();
+    const second = rtr('some', 'words');
+    expect(await second.ended).toBe(5);
+    expect(second.out).toBe(`${process.version} some words\n`);
+    expect(second.err).toContain('An installed package is damaged: all packages are installed again.');
+    expect(npmRuns()).toHaveLength(2);
+  });
+
+  it('does not install again for a mistake in the project', async () => {
+    await rtr().ended;
+    writeFileSync(join(root, 'services/rtr/main.ts'), "import './absent.ts';");
+    expect(await rtr().ended).toBe(1);
+    expect(npmRuns()).toHaveLength(1);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing of npm running when it gets %s meanwhile', async (signal) => {
@@ -120,7 +183,7 @@ describe('the bootstrap', () => {
     run.child.kill(signal);
     expect(await run.ended).toBe(1);
     expect(run.err).toContain('The installation was stopped.');
-    for (const pid of pids) expect(processIdentity(pid)).toBeUndefined();
+    for (const pid of pids) await until(() => expect(processIdentity(pid)).toBeUndefined());
     rmSync(hangs);
     expect(await rtr().ended).toBe(5);
   });
