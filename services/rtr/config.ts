@@ -96,5 +96,8 @@ export const upSettings = linkSettings
   })
   .refine(({ PORT, ADMIN_PORT }) => PORT !== ADMIN_PORT, { path: ['ADMIN_PORT'], error: 'must differ from PORT' });
 
+/** Settings of `rtr logs`. */
+export const logsSettings = z.object({ LOG_FORMAT: logSettings.LOG_FORMAT });
+
 export type ClusterConfig = z.output<typeof clusterSettings>;
 export type UpConfig = z.output<typeof upSettings>;

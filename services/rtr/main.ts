@@ -32,6 +32,7 @@ import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { credentialsFolder } from './up/cluster-state.ts';
+import { chooseLogFormat, createLogsCommand } from './logs/logs-command.ts';
 import { createLogRelay } from './logs/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
@@ -75,8 +76,7 @@ program
     refuseRemovedSettings(process.env);
     const loaded = loadConfig(upSettings, process.env);
     const config = expose ? exposeHost(loaded) : loaded;
-    const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
-    const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json', join(folder, 'logs'));
+    const logs = createLogRelay(process.stderr, chooseLogFormat(config, process.stderr), join(folder, 'logs'));
     const findings = await collectFindings(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
@@ -95,6 +95,8 @@ program
     });
     process.exit(0);
   });
+
+program.addCommand(createLogsCommand(folder, print));
 
 program
   .command('build')

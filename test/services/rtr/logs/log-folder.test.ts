@@ -45,7 +45,9 @@ it('deletes the oldest files when all together are too large', () => {
     utimesSync(join(folder, name), time, time);
   }
   writeFileSync(join(folder, 'notes.txt'), 'x'.repeat(400));
-  new LogFolder(folder, fail, 90).write('ingress', 'line');
+  const logs = new LogFolder(folder, fail, 90);
+  logs.write('ingress', 'line');
+  logs.flush();
   expect(
     ['cloud-worker-old.log', 'ingress.log.1', 'redis.log', 'notes.txt'].map((name) => existsSync(join(folder, name))),
   ).toEqual([false, true, true, true]);
