@@ -99,5 +99,6 @@ export const upSettings = linkSettings
 /** Settings of `rtr logs`. */
 export const logsSettings = z.object({ LOG_FORMAT: logSettings.LOG_FORMAT });
 
+export type LogsConfig = z.output<typeof logsSettings>;
 export type ClusterConfig = z.output<typeof clusterSettings>;
 export type UpConfig = z.output<typeof upSettings>;

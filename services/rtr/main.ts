@@ -29,11 +29,12 @@ import { acceptStore } from './commands/accept-store.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { uninstall } from './commands/uninstall/uninstall.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
+import { adminSettings, clientSettings, clusterSettings, linkSettings, logsSettings, upSettings } from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { credentialsFolder } from './up/cluster-state.ts';
 import { chooseLogFormat, createLogsCommand } from './logs/logs-command.ts';
 import { createLogRelay } from './logs/log-relay.ts';
+import { printStatus } from './status/status-command.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
 import { up } from './up/up.ts';
@@ -96,7 +97,16 @@ program
     process.exit(0);
   });
 
-program.addCommand(createLogsCommand(folder, print));
+program
+  .command('status')
+  .description('print addresses, keys, parts, workers, models and problems of the cluster of this folder')
+  .addOption(json)
+  .action(async (options: { json?: true }) => {
+    const { CHAT_FAMILY: chatFormat } = loadConfig(clientSettings, process.env);
+    const isJson = options.json ?? false;
+    process.exitCode = await printStatus({ folder, json: isJson, chatFormat, print, runOnAdminApi, runOnKeyStore });
+  });
+program.addCommand(createLogsCommand(folder, () => loadConfig(logsSettings, process.env), print));
 
 program
   .command('build')

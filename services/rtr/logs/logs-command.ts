@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { loadConfig } from '#shared/core/load-config.ts';
 import { createWholeNumberParser } from '../commands/whole-number.ts';
-import { logsSettings } from '../config.ts';
+import type { LogsConfig } from '../config.ts';
 
 /** @param folder folder in which `rtr up` keeps the files of a cluster on this machine */
-export function createLogsCommand(folder: string, print: (line: string) => void): Command {
+export function createLogsCommand(
+  folder: string,
+  readConfig: () => LogsConfig,
+  print: (line: string) => void,
+): Command {
   return new Command('logs')
     .description('print the last lines of the logs that `rtr up` keeps: of all parts, or of one, such as `ingress`')
     .argument('[part]', 'a part, or the beginning of the names of several')
@@ -16,7 +19,7 @@ export function createLogsCommand(folder: string, print: (line: string) => void)
       const { createLineFormatter, printLogs } = await import('./print-logs.ts');
       const { stdout } = process;
       const format =
-        chooseLogFormat(loadConfig(logsSettings, process.env), stdout) === 'pretty'
+        chooseLogFormat(readConfig(), stdout) === 'pretty'
           ? createLineFormatter(stdout.isTTY && stdout.hasColors())
           : (line: string) => line;
       await printLogs({
@@ -31,10 +34,7 @@ export function createLogsCommand(folder: string, print: (line: string) => void)
 }
 
 /** Returns the format of log lines for an output: for a person at a terminal, else JSON, unless the settings name one. */
-export function chooseLogFormat(
-  { LOG_FORMAT }: { LOG_FORMAT: 'auto' | 'json' | 'pretty' },
-  output: NodeJS.WriteStream,
-): 'json' | 'pretty' {
+export function chooseLogFormat({ LOG_FORMAT }: LogsConfig, output: NodeJS.WriteStream): 'json' | 'pretty' {
   if (LOG_FORMAT !== 'auto') return LOG_FORMAT;
   return output.isTTY ? 'pretty' : 'json';
 }

@@ -50,13 +50,18 @@ export class OpenProblems {
     return ended.length > 0 ? 'over' : undefined;
   }
 
-  #noteProblem({ msg, reason, err }: LogEntry): { problem: string } | undefined {
-    const cause = reason ?? findReason(err);
-    const problem = cause === undefined ? msg : `${msg} (${cause})`;
+  #noteProblem(entry: LogEntry): { problem: string } | undefined {
+    const problem = describeProblem(entry);
     if (this.#messages.get(problem) !== undefined) return undefined;
-    this.#messages.set(problem, msg);
+    this.#messages.set(problem, entry.msg);
     return { problem };
   }
+}
+
+/** Returns the message of an entry with its reason, such as `redis is away (the connection was lost)`. */
+export function describeProblem({ msg, reason, err }: LogEntry): string {
+  const cause = reason ?? findReason(err);
+  return cause === undefined ? msg : `${msg} (${cause})`;
 }
 
 /** Returns the message or code of the innermost cause. */

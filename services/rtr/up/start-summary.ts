@@ -22,6 +22,8 @@ export interface StartSummary {
   hasServingWorker: boolean;
 }
 
+const maxShownKeys = 2;
+
 /** Returns the text that `rtr up` prints when the cluster is ready. */
 export function formatStartSummary(facts: StartSummary): string {
   const { baseUrl, chatFormat, metricsUrl, newKey, maskedKeys, engines, plan, usesDemoEngine, hasServingWorker } =
@@ -30,24 +32,22 @@ export function formatStartSummary(facts: StartSummary): string {
   const rtr = findOwnCommand();
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
-    ? `${newKey}\n            shown only now; create another one: ${rtr} keys create --name <name>`
-    : `${maskedKeys.join(', ') || 'none that can be used'}\n            create another one: ${rtr} keys create --name <name>`;
+    ? `${newKey}\n            shown only now; another one: ${rtr} keys create --name <name>`
+    : `${formatKeys(maskedKeys)}\n            another one: ${rtr} keys create --name <name>`;
   const consoleLine = adminToken
-    ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: ${rtr} admin link`
+    ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator`
     : consoleUrl;
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
       : [
-          `${usesDemoEngine ? 'the demo engine' : 'none'}: no local engine was found; one that starts later is picked up`,
+          `none was found${usesDemoEngine ? ': the demo engine answers until one starts' : '; one that starts later is used'}`,
         ];
   return [
     '',
     'Model Router is up.',
     '',
-    `  base URL  ${chatUrl}   for OpenAI clients`,
-    `            ${baseUrl}/api/anthropic   for Anthropic clients`,
-    `            ${baseUrl}/api/tools/mcp   for MCP clients`,
+    ...listApiLines(baseUrl, chatFormat),
     `  key       ${key}`,
     `  console   ${consoleLine}`,
     `  engines   ${engineLines.join('\n            ')}`,
@@ -60,12 +60,33 @@ export function formatStartSummary(facts: StartSummary): string {
     newKey ? 'Try it:' : 'Try it, with your key in RTR_KEY:',
     '',
     `  curl ${chatUrl}/chat/completions \\`,
-    `    -H "Authorization: Bearer ${newKey ?? '$RTR_KEY'}" -H "Content-Type: application/json" \\`,
+    `    -H "Authorization: Bearer ${newKey ?? '$RTR_KEY'}" \\`,
+    '    -H "Content-Type: application/json" \\',
     `    -d '{"model": "auto", "messages": [{"role": "user", "content": "Hello!"}]}'`,
     '',
-    'Ctrl-C stops everything. Settings: docs/configuration.md. Endpoints and errors: docs/api.md.',
+    `Ctrl-C stops everything. This again: ${rtr} status. Details: ${rtr} logs.`,
     '',
   ].join('\n');
+}
+
+/** Returns the oldest keys; there may be hundreds. */
+function formatKeys(maskedKeys: readonly string[]): string {
+  if (maskedKeys.length === 0) return 'none that can be used';
+  const rest = maskedKeys.length - maxShownKeys;
+  return `${maskedKeys.slice(0, maxShownKeys).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** Returns the lines with the base URLs of the APIs, one below the other. */
+export function listApiLines(baseUrl: string, chatFormat: string): string[] {
+  const urls = [
+    [`${baseUrl}/api/${chatFormat}`, 'OpenAI'],
+    [`${baseUrl}/api/anthropic`, 'Anthropic'],
+    [`${baseUrl}/api/tools/mcp`, 'MCP'],
+  ] as const;
+  const width = Math.max(...urls.map(([url]) => url.length));
+  return urls.map(
+    ([url, clients], i) => `${i === 0 ? '  base URL' : ''.padEnd(10)}  ${url.padEnd(width)}  for ${clients} clients`,
+  );
 }
 
 /** Returns the lines about a tier: its workers, and the programs and providers that were found but cannot be used yet. */

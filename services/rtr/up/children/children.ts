@@ -34,13 +34,19 @@ export class Children {
         this.#logs.follow(name, child);
         return child;
       },
-      onUnexpectedEnd: (sentence) => this.#logs.write('error', sentence),
+      onUnexpectedEnd: (sentence) => {
+        this.#record();
+        this.#logs.write('error', sentence);
+      },
       onGiveUp: (reason) => {
+        this.#record();
         if (isNecessary) this.#failure.abort(new UpError(reason));
         else this.#logs.write('error', `${reason} The cluster continues without it.`);
       },
       onChange: () => this.#record(),
     });
+    // A program that was given up may have been started anew.
+    for (const other of this.#all) if (other.name === name && !other.isActive) this.#all.delete(other);
     this.#all.add(child);
     this.#record();
     return child;
@@ -57,7 +63,11 @@ export class Children {
   }
 
   #record(): void {
-    for (const child of this.#all) if (!child.isActive && child.pid === undefined) this.#all.delete(child);
-    recordChildren(this.#folder, [...this.#all]);
+    for (const child of this.#all) {
+      const { end } = child.lastProcess;
+      if (!child.isActive && child.pid === undefined && end === undefined) this.#all.delete(child);
+    }
+    const records = [...this.#all].map((child) => ({ name: child.name, ...child.lastProcess }));
+    recordChildren(this.#folder, records);
   }
 }

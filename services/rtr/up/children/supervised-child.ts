@@ -41,6 +41,8 @@ export class SupervisedChild {
   #child: Child | undefined;
   #state: 'running' | 'pausing' | 'stopped' = 'running';
   #endsInARow = 0;
+  #startedAt = 0;
+  #lastEnd: string | undefined;
   #pause: NodeJS.Timeout | undefined;
   #lastRestart: Promise<void> | undefined;
 
@@ -63,6 +65,15 @@ export class SupervisedChild {
     return this.#child && isRunning(this.#child) ? this.#child.pid : undefined;
   }
 
+  /** The process that runs or has run last: its start in milliseconds since 1970, and how it ended, unless it runs or was stopped. */
+  get lastProcess(): { pid: number | undefined; startedAt: number; end: string | undefined } {
+    return {
+      pid: this.#child?.pid,
+      startedAt: this.#startedAt,
+      end: this.pid === undefined ? this.#lastEnd : undefined,
+    };
+  }
+
   /** Whether the program is neither stopped nor given up. */
   get isActive(): boolean {
     return this.#state !== 'stopped';
@@ -74,6 +85,7 @@ export class SupervisedChild {
    */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopped';
+    this.#lastEnd = undefined;
     this.#stop.abort();
     clearTimeout(this.#pause);
     await this.#lastRestart;
@@ -86,8 +98,8 @@ export class SupervisedChild {
 
   #supervise(child: Child): void {
     this.#child = child;
+    this.#startedAt = Date.now();
     this.#options.onChange();
-    const startedAt = Date.now();
     const lastLines = collectLastLines(child);
     void waitForEnd(child).then(async (error) => {
       this.#options.onChange();
@@ -97,13 +109,14 @@ export class SupervisedChild {
         this.#giveUp(`${this.name} cannot be started with these settings: ${sentences.join('\n')}`);
         return;
       }
-      if (Date.now() - startedAt > healthyAfterMs) this.#endsInARow = 0;
+      if (Date.now() - this.#startedAt > healthyAfterMs) this.#endsInARow = 0;
       this.#handleEnd(describeEnd(child, error));
     });
   }
 
   #handleEnd(how: string): void {
     if (this.#state === 'stopped') return;
+    this.#lastEnd = how;
     this.#endsInARow += 1;
     if (this.#endsInARow === maxStarts) {
       this.#options.onUnexpectedEnd(`${this.name} ${how}, ${maxStarts} times in a row: it is not started again`);
@@ -121,6 +134,7 @@ export class SupervisedChild {
   #giveUp(reason: string): void {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
+    this.#lastEnd ??= reason;
     this.#options.onGiveUp(reason);
   }
 

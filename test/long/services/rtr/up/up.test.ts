@@ -68,6 +68,28 @@ describe('rtr up', () => {
     expect(await statusWith(url(), second)).toBe(401);
   });
 
+  it('is described by `rtr status`, with its parts, workers and models', async () => {
+    const run = project.rtr('status', '--json');
+    expect(await run.ended).toBe(0);
+    expect(JSON.parse(run.out)).toMatchObject({
+      running: true,
+      baseUrl: url(),
+      parts: expect.arrayContaining([expect.objectContaining({ name: 'ingress', pid: expect.any(Number) })]),
+      workers: expect.arrayContaining([expect.objectContaining({ tier: 'gpu', state: 'serving' })]),
+      models: expect.arrayContaining(['demo']),
+      problems: [],
+    });
+    const shown = project.rtr('status');
+    await shown.ended;
+    expect(shown.out).toMatch(/ {2}console {3}\S+\/link\/[\w-]{43}\n/);
+  });
+
+  it('keeps the logs of its parts for `rtr logs`', async () => {
+    const run = project.rtr('logs', 'ingress', '--lines', '500');
+    expect(await run.ended).toBe(0);
+    expect(run.out.split('\n').filter((line) => line.includes('"msg":"request served"'))).toHaveLength(1);
+  });
+
   it('is joined by a worker that the command of the console starts in its folder', async () => {
     const [, address, words = ''] = /^ENGINE_URL=(\S+) npx rtr (.+)$/.exec(folderCommand) ?? [];
     expect(address).toMatch(/^http:/);
@@ -140,7 +162,9 @@ describe('rtr up', () => {
     expect(isWhole()).toBe(true);
     cluster.child.kill('SIGINT');
     expect(await cluster.ended).toBe(0);
+    expect(cluster.out).toMatch(/\nStopped\.\n$/);
     expect(pids.filter(processIdentity)).toEqual([]);
+    expect(await project.rtr('status').ended).toBe(3);
   });
 
   it('refuses a start with another prefix, for which its credentials are not', async () => {
