@@ -37,6 +37,7 @@ import { createLogRelay } from './logs/log-relay.ts';
 import { printStatus } from './status/status-command.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
+import { createStopSignals } from './up/stop-signals.ts';
 import { up } from './up/up.ts';
 
 // The bootstrap takes an earlier end for that of a program whose packages are damaged.
@@ -56,8 +57,6 @@ const workerModules = {
   tools: () => import('../tools-worker/main.ts'),
   batch: () => import('../batch-runner/main.ts'),
 };
-/** Milliseconds after the first stop signal within which further signals count as the same signal. */
-const sameSignalMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -299,24 +298,4 @@ async function runService(load: () => Promise<unknown>, role: Role, needed: read
 async function collectFindings(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
-}
-
-/**
- * Converts signals of the operating system into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM or
- * hang-up of the terminal, or when a parent process with an IPC channel ends. `kill` aborts at a later event of these.
- */
-function createStopSignals(): { stop: AbortSignal; kill: AbortSignal } {
-  const stop = new AbortController();
-  const kill = new AbortController();
-  let stoppedAt: number | undefined;
-  const onSignal = () => {
-    if (stoppedAt !== undefined && performance.now() - stoppedAt > sameSignalMs) kill.abort();
-    stoppedAt ??= performance.now();
-    stop.abort();
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
-  // Writing fails after the terminal was closed. Then the children must be stopped, too.
-  process.stdout.off('error', exitOnBrokenPipe);
-  for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
-  return { stop: stop.signal, kill: kill.signal };
 }

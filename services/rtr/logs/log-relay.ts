@@ -45,7 +45,7 @@ export function createLogRelay(output: Writable, format: 'json' | 'pretty', fold
     const line = JSON.stringify({ level, time: Date.now(), service: part, msg });
     files.write(part, line);
     // For a person, the frames of a stack and the like are details.
-    if (!servers.has(part) && (format === 'json' || /^\S.*error/i.test(msg))) show(part, line);
+    if (!servers.has(part) && (format === 'json' || /^(?!\s).*error/i.test(msg))) show(part, line);
   };
   const read = (part: string, input: Readable, level: number): void => {
     createInterface({ input }).on('line', (line) => {

@@ -31,7 +31,7 @@ export function isRequest(entry: LogEntry): entry is RequestEntry {
 
 /**
  * Formats the end of a request: model, worker, tokens in and out, duration, outcome. Example:
- * `qwen3-8b              gpu-77c7aae3      1204 in   310 out     2.4 s  done`
+ * `qwen3-8b            gpu.joes-box      1204 in   310 out  2412 ms  done`
  * @param output decides whether the line has colours
  */
 export function formatRequest(entry: RequestEntry, output: Writable): string {
@@ -43,7 +43,7 @@ export function formatRequest(entry: RequestEntry, output: Writable): string {
   const tokens = usage
     ? `${String(usage.promptTokens).padStart(6)} in${String(usage.completionTokens).padStart(6)} out`
     : ''.padEnd(19);
-  return `${fit(model ?? '-', 20)}  ${fit(worker ?? tier ?? '-', 14)}${tokens}${formatMs(ms).padStart(9)}  ${outcome}`;
+  return `${fit(model ?? '-', 18)}  ${fit(worker ?? tier ?? '-', 16)}${tokens}${formatMs(ms).padStart(9)}  ${outcome}`;
 }
 
 /** Fills a cell to its width; a longer text keeps its beginning and its end. */

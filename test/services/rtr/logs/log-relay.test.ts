@@ -19,7 +19,7 @@ function follow(part: string, format: 'json' | 'pretty') {
 }
 
 const ready = JSON.stringify({ level: 30, time: 0, service: 'ingress', msg: 'ingress is ready' });
-const crash = ['file:///main.ts:3', '', "TypeError: Cannot read 'x'", '    at main (file:///main.ts:3)'];
+const crash = ['file:///main.ts:3', '', 'Error: listen EADDRINUSE', '    at main (file:///main.ts:3)'];
 
 it('writes every line of a part into its file, and passes JSON on unchanged', async () => {
   const { child, shown, file } = follow('ingress', 'json');
@@ -33,7 +33,7 @@ it('shows a person one line of a crash, and keeps all of it in the file', async 
   child.stdout.write(`${ready}\n`);
   child.stderr.write(`${crash.join('\n')}\n`);
   await until(() => expect(file().split('\n')).toHaveLength(5));
-  expect(shown()).toMatch(/^\S+ {2}ingress: TypeError: Cannot read 'x'\n$/);
+  expect(shown()).toMatch(/^\S+ {2}ingress: Error: listen EADDRINUSE\n$/);
 });
 
 it('keeps what the servers say to their files', async () => {
