@@ -23,7 +23,9 @@ export interface ProblemFacts {
 
 /** Returns sentences about what does not work: parts that ended, workers that take no jobs, and problems whose end no part has logged. */
 export function findProblems({ baseUrl, logFolder, parts, counts, workers }: ProblemFacts): string[] {
-  const ended = parts.flatMap(({ name, end }) => (end === undefined ? [] : [`${name} ${end}: ${findOwnCommand()} logs "${name}"`]));
+  const ended = parts.flatMap(({ name, end }) =>
+    end === undefined ? [] : [`${name} ${end}: ${findOwnCommand()} logs "${name}"`],
+  );
   const silent = counts === undefined ? [`the router does not answer at ${baseUrl}`] : [];
   const { gpu, cli, cloud } = counts ?? { gpu: 1, cli: 0, cloud: 0 };
   const unserved = gpu + cli + cloud === 0 ? ['no worker serves'] : [];

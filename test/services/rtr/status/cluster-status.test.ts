@@ -81,7 +81,7 @@ it('names ended parts, a silent router, missing workers, and workers that take n
   const workers = [{ id: 'gpu-1', tier: 'gpu', state: 'failing', reason: 'failing: upstream_failed' }];
   const counts = { gpu: 0, cli: 0, cloud: 0 };
   expect(findProblems({ ...facts, parts: status.parts.slice(1), counts, workers })).toEqual([
-    'cloud-worker openai ended with exit code 1: npx rtr logs "cloud-worker openai"',
+    'cloud-worker openai ended with exit code 1: rtr logs "cloud-worker openai"',
     'no worker serves',
     'worker gpu-1 is failing (failing: upstream_failed)',
   ]);
