@@ -100,10 +100,9 @@ program
   .command('status')
   .description('print addresses, keys, parts, workers, models and problems of the cluster of this folder')
   .addOption(json)
-  .action(async (options: { json?: true }) => {
+  .action(async ({ json = false }: { json?: boolean }) => {
     const { CHAT_FAMILY: chatFormat } = loadConfig(clientSettings, process.env);
-    const isJson = options.json ?? false;
-    process.exitCode = await printStatus({ folder, json: isJson, chatFormat, print, runOnAdminApi, runOnKeyStore });
+    process.exitCode = await printStatus({ folder, json, chatFormat, print, runOnAdminApi, runOnKeyStore });
   });
 program.addCommand(createLogsCommand(folder, () => loadConfig(logsSettings, process.env), print));
 
