@@ -6,9 +6,9 @@ export interface Page {
   text: string;
 }
 
-/** The README and every page of `docs/` and `deploy/`. */
+/** The pages at the top of the project, and every page of `docs/` and `deploy/`. */
 export function readPages(): Page[] {
-  const paths = ['README.md', ...globSync(['docs/**/*.md', 'deploy/**/*.md'])].toSorted();
+  const paths = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md']).toSorted();
   return paths.map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 }
 

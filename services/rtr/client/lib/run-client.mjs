@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { printSettings } from './commands/env.mjs';
 import { login } from './commands/login.mjs';
@@ -18,6 +19,7 @@ const help = `Usage: rtr <command>
   logout             sign out, at the router too
 
   --router <url>     for token, env and logout: another router than the default
+  --version          print the version
 
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
@@ -80,6 +82,12 @@ async function runCommand([command = '', ...words]) {
     case '--help':
       process.stdout.write(help);
       return command === '' ? 2 : 0;
+    case '-v':
+    case '--version':
+      process.stdout.write(
+        `${JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version}\n`,
+      );
+      return 0;
     default:
       throw new ClientError(`rtr has no command ${command}. See: ${findOwnCommand()} --help`, 2);
   }
