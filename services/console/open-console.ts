@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { Request } from 'express';
+import { Router, type Request } from 'express';
 import { AgentSessionReader } from '#shared/accounts/ledger/agent-sessions/agent-session-reader.ts';
 import { agentSessionsKeptMs } from '#shared/accounts/ledger/agent-sessions/session-names.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
@@ -38,14 +39,16 @@ import { createReplayListener, programRoutes } from './api/programs/program-rout
 import { createBoxNotes } from './api/credentials/create-box-notes.ts';
 import { createDemandCheck } from './api/second-factor/require-second-factor.ts';
 import { createSessionIdentifier } from './api/session/create-session-identifier.ts';
-import { pagesFolder } from './build/pages-stamp.ts';
+import { docsFolder, pagesFolder } from './build/pages-stamp.ts';
 import { LiveFeed, type StreamOutput } from './live/live-feed.ts';
 import { StatsBoard } from './live/stats-board.ts';
 import { StatsMeter } from './live/stats-meter.ts';
 import { WorkerHistory } from './live/worker-history.ts';
+import { serveDocs } from './pages/serve-docs.ts';
 import { servePages } from './pages/serve-pages.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+const docs = join(root, docsFolder);
 
 /** What the console uses of the ingress that serves it. */
 export interface ConsoleContext {
@@ -206,6 +209,10 @@ export function openConsole(context: ConsoleContext, features: ConsoleFeatures) 
     formats: clientFormats.map((format) => ({ name: format.name, path: context.getBasePath(format.api) })),
     managesCredentials: authorityFolder !== undefined,
     needsCredentials: config.NATS_CREDENTIALS !== undefined,
+    // It may be built while the router runs.
+    get hasDocs() {
+      return existsSync(docs);
+    },
     records: recordings.isOn,
     tracesRecordings: recordings.isTraced,
   };
@@ -224,7 +231,9 @@ export function openConsole(context: ConsoleContext, features: ConsoleFeatures) 
     api,
     /** Serves the operations of `api` to programs, see `createAdminApi`. */
     adminApi,
-    pages: servePages(join(root, pagesFolder)),
+    pages: Router({ caseSensitive: true })
+      .use(serveDocs(docs))
+      .use(servePages(join(root, pagesFolder))),
     meter,
     board,
     feed,

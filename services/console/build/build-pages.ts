@@ -1,14 +1,9 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { buildFolder } from '#shared/core/built-folder.ts';
+import { compressFiles } from './compress-files.ts';
 import { pagesFolder, pagesSource, computePagesStamp } from './pages-stamp.ts';
-
-/** A file of fewer bytes is not compressed, because it fits one packet anyway. */
-const smallBytes = 1_400;
 
 /**
  * Builds the console's pages, each file plain and compressed, and then replaces the served folder as a whole.
@@ -32,22 +27,6 @@ export async function buildPages(root: string): Promise<void> {
         rolldownOptions: { onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log) },
       },
     });
-    await compressAll(draft);
+    await compressFiles(draft);
   });
-}
-
-async function compressAll(folder: string): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && /\.(?:js|css|svg)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name));
-  await Promise.all(
-    files.map(async (file) => {
-      const content = await readFile(file);
-      if (content.length < smallBytes) return;
-      const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-      await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }));
-      await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
-    }),
-  );
 }

@@ -9,6 +9,9 @@ export const pagesSource = join('services', 'console', 'web');
 /** The folder of the built pages, relative to the project's folder. */
 export const pagesFolder = join(pagesSource, 'dist');
 
+/** The folder of the built documentation, relative to the project's folder. */
+export const docsFolder = join('docs', 'site', 'dist');
+
 /** The folders with the pages' sources, the files that they import, and the build. */
 const sources = [pagesSource, join('services', 'console', 'contract'), join('services', 'console', 'build'), 'shared'];
 

@@ -221,6 +221,8 @@ export interface RouterFacts {
   managesCredentials: boolean;
   /** Whether workers need a credential. True if this ingress itself has signed in to NATS with one. */
   needsCredentials: boolean;
+  /** Whether the documentation is built, and served under `/docs`. */
+  hasDocs: boolean;
   /** Whether recording can be switched on for keys and teams. */
   records: boolean;
   /** Whether the messages of recorded requests are also sent to a collector of traces. */

@@ -12,10 +12,10 @@ export interface PageFile {
 }
 
 export interface Pages {
-  /** The files by path, for example `/assets/index-a1b2.js`. */
+  /** The files by path, for example `/assets/index-a1b2.js`, except the first page. */
   files: ReadonlyMap<string, PageFile>;
-  /** The HTML page of every path of the console. */
-  index: string;
+  /** The first page; in the console, the HTML page of every path. */
+  index: PageFile;
 }
 
 const types: Record<string, string> = {
@@ -24,9 +24,10 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
 };
 
-/** Keeps the built pages in memory, about a megabyte, and reads them again after a new build. */
+/** Keeps the built pages in memory, about a megabyte of the console and eight of the documentation, and reads them again after a new build. */
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;
@@ -70,7 +71,7 @@ async function readPages(folder: string): Promise<Pages> {
   const files = new Map<string, PageFile>();
   for (const [path, plain] of contents) {
     const type = types[extname(path)];
-    if (type === undefined || path === '/index.html') continue;
+    if (type === undefined) continue;
     files.set(path, {
       type,
       isHashed: path.startsWith('/assets/'),
@@ -79,7 +80,10 @@ async function readPages(folder: string): Promise<Pages> {
       gzip: contents.get(`${path}.gz`),
     });
   }
-  return { files, index: String(contents.get('/index.html')) };
+  const index = files.get('/index.html');
+  if (!index) throw new Error(`${folder} has no index.html`);
+  files.delete('/index.html');
+  return { files, index };
 }
 
 function isMissing(error: unknown): boolean {

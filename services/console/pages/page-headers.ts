@@ -1,13 +1,14 @@
 /**
- * Returns the headers of the console's HTML page. They allow scripts from files, and styles from files and from elements with this nonce.
- * Nothing loads from another host, and no other page may frame the console.
+ * Returns the headers of an HTML page. They allow scripts from files, and styles from files and from elements with this nonce.
+ * Nothing loads from another host, and no other page may frame this one.
+ * @param nonce undefined for a page without style elements
  * @param isSecure whether the request came over TLS; if so, browsers use only TLS for a year
  */
-export function createPageHeaders(nonce: string, isSecure: boolean): Record<string, string> {
+export function createPageHeaders(nonce: string | undefined, isSecure: boolean): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
+    nonce === undefined ? "style-src 'self'" : `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     "connect-src 'self'",
     "form-action 'self'",

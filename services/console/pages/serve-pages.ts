@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { PageFolder, type PageFile } from './page-files.ts';
+import { Router, type RequestHandler } from 'express';
+import { PageFolder } from './page-files.ts';
 import { createPageHeaders } from './page-headers.ts';
+import { sendPageFile } from './send-page-file.ts';
 
 /** The placeholder in the built page for each answer's style nonce. */
 export const nonceMark = '__STYLE_NONCE__';
@@ -31,23 +32,8 @@ function createFileHandler(pages: PageFolder): RequestHandler {
     const file = pages.get(request.path) ?? (await pages.load())?.files.get(request.path);
     // A path with a file extension is never a page.
     if (!file) return next(/\.\w{1,8}$/.test(request.path) ? 'router' : undefined);
-    return writeFile(request, response, file);
+    return sendPageFile(request, response, file);
   };
-}
-
-function writeFile(request: Request, response: Response, { type, isHashed, plain, br, gzip }: PageFile): void {
-  const encoding = request.acceptsEncodings(...(br ? ['br'] : []), ...(gzip ? ['gzip'] : []), 'identity');
-  const body = (encoding === 'br' ? br : encoding === 'gzip' ? gzip : undefined) ?? plain;
-  response.set({
-    'content-type': type,
-    'content-length': String(body.length),
-    'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
-    'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': 'same-origin',
-    vary: 'accept-encoding',
-  });
-  if (body !== plain) response.set('content-encoding', encoding || 'identity');
-  response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 function createPageHandler(pages: PageFolder): RequestHandler {
@@ -64,6 +50,8 @@ function createPageHandler(pages: PageFolder): RequestHandler {
         );
     }
     const nonce = randomBytes(16).toString('base64');
-    return void response.set(createPageHeaders(nonce, request.secure)).send(current.index.replaceAll(nonceMark, nonce));
+    return void response
+      .set(createPageHeaders(nonce, request.secure))
+      .send(String(current.index.plain).replaceAll(nonceMark, nonce));
   };
 }

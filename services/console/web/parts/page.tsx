@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useRef, type ReactNode } from 'react';
+import { DocsLink } from './docs-link.tsx';
 
 export interface PageProps {
   title: string;
@@ -30,7 +31,10 @@ export function Page({ title, description, actions, children }: PageProps) {
             </Text>
           )}
         </div>
-        {actions ? <Group gap="xs">{actions}</Group> : null}
+        <Group gap="xs">
+          {actions}
+          <DocsLink />
+        </Group>
       </Group>
       {children}
     </Stack>

@@ -7,6 +7,8 @@ export interface PageEntry {
   path: string;
   name: string;
   icon: IconName;
+  /** The part of the documentation that explains the page: its path under `/docs`. */
+  docs: string;
   adminsOnly?: boolean;
   /** Only for people who are in a team. */
   teamsOnly?: boolean;
@@ -29,6 +31,7 @@ export const pages: readonly PageEntry[] = [
     path: '/',
     name: 'Overview',
     icon: 'overview',
+    docs: 'accounts#console',
     ...createLazyPage(
       () => import('../pages/overview/overview.tsx'),
       ({ Overview }) => Overview,
@@ -38,6 +41,7 @@ export const pages: readonly PageEntry[] = [
     path: '/workers',
     name: 'Workers',
     icon: 'workers',
+    docs: 'operations#a-worker-on-another-machine',
     ...createLazyPage(
       () => import('../pages/workers/workers.tsx'),
       ({ Workers }) => Workers,
@@ -47,6 +51,7 @@ export const pages: readonly PageEntry[] = [
     path: '/models',
     name: 'Models',
     icon: 'models',
+    docs: 'configuration#model-names-and-routing-rules',
     ...createLazyPage(
       () => import('../pages/models/models.tsx'),
       ({ Models }) => Models,
@@ -56,6 +61,7 @@ export const pages: readonly PageEntry[] = [
     path: '/playground',
     name: 'Playground',
     icon: 'playground',
+    docs: 'accounts#conversations-of-the-playground',
     ...createLazyPage(
       () => import('../pages/playground/playground.tsx'),
       ({ Playground }) => Playground,
@@ -65,6 +71,7 @@ export const pages: readonly PageEntry[] = [
     path: '/tools',
     name: 'Tools',
     icon: 'tools',
+    docs: 'tools',
     ...createLazyPage(
       () => import('../pages/tools/tools.tsx'),
       ({ Tools }) => Tools,
@@ -74,6 +81,7 @@ export const pages: readonly PageEntry[] = [
     path: '/connections',
     name: 'Connections',
     icon: 'connections',
+    docs: 'tools#servers-that-each-person-connects-to',
     ...createLazyPage(
       () => import('../pages/connections/mcp-account-links.tsx'),
       ({ McpAccountLinks }) => McpAccountLinks,
@@ -83,6 +91,7 @@ export const pages: readonly PageEntry[] = [
     path: '/keys',
     name: 'API keys',
     icon: 'keys',
+    docs: 'accounts#keys',
     ...createLazyPage(
       () => import('../pages/keys/keys.tsx'),
       ({ Keys }) => Keys,
@@ -92,6 +101,7 @@ export const pages: readonly PageEntry[] = [
     path: '/teams',
     name: 'Teams',
     icon: 'teams',
+    docs: 'accounts#people-and-teams',
     teamsOnly: true,
     ...createLazyPage(
       () => import('../pages/teams/teams.tsx'),
@@ -102,6 +112,7 @@ export const pages: readonly PageEntry[] = [
     path: '/batches',
     name: 'Batches',
     icon: 'batches',
+    docs: 'api#batches',
     ...createLazyPage(
       () => import('../pages/batches/batches.tsx'),
       ({ Batches }) => Batches,
@@ -111,6 +122,7 @@ export const pages: readonly PageEntry[] = [
     path: '/files',
     name: 'Files',
     icon: 'files',
+    docs: 'api#files',
     ...createLazyPage(
       () => import('../pages/files/files.tsx'),
       ({ Files }) => Files,
@@ -120,6 +132,7 @@ export const pages: readonly PageEntry[] = [
     path: '/webhooks',
     name: 'Webhooks',
     icon: 'webhooks',
+    docs: 'webhooks',
     ...createLazyPage(
       () => import('../pages/webhooks/webhooks.tsx'),
       ({ Webhooks }) => Webhooks,
@@ -129,6 +142,7 @@ export const pages: readonly PageEntry[] = [
     path: '/sessions',
     name: 'Agent sessions',
     icon: 'sessions',
+    docs: 'accounts#agent-sessions',
     ...createLazyPage(
       () => import('../pages/sessions/sessions.tsx'),
       ({ Sessions }) => Sessions,
@@ -138,6 +152,7 @@ export const pages: readonly PageEntry[] = [
     path: '/requests',
     name: 'Requests',
     icon: 'requests',
+    docs: 'accounts#the-usage-ledger',
     ...createLazyPage(
       () => import('../pages/requests/requests.tsx'),
       ({ Requests }) => Requests,
@@ -147,6 +162,7 @@ export const pages: readonly PageEntry[] = [
     path: '/usage',
     name: 'Usage',
     icon: 'usage',
+    docs: 'accounts#the-usage-ledger',
     ...createLazyPage(
       () => import('../pages/usage/usage.tsx'),
       ({ Usage }) => Usage,
@@ -156,6 +172,7 @@ export const pages: readonly PageEntry[] = [
     path: '/admin',
     name: 'Admin',
     icon: 'admin',
+    docs: 'accounts#roles',
     adminsOnly: true,
     ...createLazyPage(
       () => import('../pages/admin/admin.tsx'),

@@ -5,6 +5,7 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { sessionKey, useIsAdmin, useSession } from '../api/session.ts';
 import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
+import { DocsContext } from '../parts/docs-link.tsx';
 import { EmptyPanel, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { createLazyCode } from '../parts/lazy-code.tsx';
@@ -97,10 +98,18 @@ export function Shell() {
           <ErrorBoundary key={timeZone} url={location}>
             <Suspense fallback={<Loading contentName="the page" />}>
               <Switch>
-                {visiblePages.map(({ path, Page }) => (
-                  <Route key={path} path={path === '/' ? '/' : `${path}/*?`} component={Page} />
+                {visiblePages.map(({ path, docs, Page }) => (
+                  <Route key={path} path={path === '/' ? '/' : `${path}/*?`}>
+                    <DocsContext value={docs}>
+                      <Page />
+                    </DocsContext>
+                  </Route>
                 ))}
-                <Route path="/account" component={Account} />
+                <Route path="/account">
+                  <DocsContext value="sign-in">
+                    <Account />
+                  </DocsContext>
+                </Route>
                 <Route path="/device" component={Device} />
                 <Route>
                   <Page title="No such page">

@@ -1,0 +1,3 @@
+// The theme without its fonts: the system's are there already.
+export { default } from 'vitepress/theme-without-fonts';
+import './theme.css';
