@@ -12,7 +12,7 @@ import { defineConfig } from 'vitepress';
 const base = '/docs/';
 const pages = join(import.meta.dirname, '..', 'pages');
 
-/** The pages of the menu by group, without `.md`. */
+/** The pages of the menu by group, without `.md`. A page without a group is shown at the end. */
 const groups = {
   Begin: ['index', 'configuration', 'agents-and-providers', 'tools'],
   Use: ['api', 'translation', 'webhooks'],
@@ -39,8 +39,10 @@ const decisions = readdirSync(join(pages, 'decisions'))
 const menu = Object.entries(groups).map(([text, names]) => ({ text, items: names.map(toMenuItem) }));
 
 const listed = new Set(Object.values(groups).flat());
-const unlisted = readdirSync(pages).filter((file) => file.endsWith('.md') && !listed.has(file.slice(0, -3)));
-if (unlisted.length > 0) throw new Error(`docs/site/config.mjs has no group for ${unlisted.join(', ')}`);
+const others = readdirSync(pages)
+  .filter((file) => file.endsWith('.md') && !listed.has(file.slice(0, -3)))
+  .map((file) => file.slice(0, -3));
+if (others.length > 0) menu.push({ text: 'More', items: others.map(toMenuItem) });
 
 /**
  * Makes anchors as GitHub does.

@@ -19,7 +19,7 @@ export interface DocsFile {
 
 /** Reads the pages of the documentation with their pictures, and writes their links for the site. */
 export function readDocsPages(root: string): DocsFile[] {
-  const sources = [...Object.keys(pagesOfRoot), ...globSync('docs/**/*.{md,svg,png,webp}', { cwd: root })];
+  const sources = [...Object.keys(pagesOfRoot), ...globSync('docs/**/*.{md,svg,png}', { cwd: root })];
   return sources
     .filter((source) => !source.startsWith('docs/site/'))
     .toSorted()
@@ -35,7 +35,7 @@ function findSitePath(source: string): string | undefined {
   const ofRoot = pagesOfRoot[source];
   if (ofRoot !== undefined) return ofRoot;
   if (source === 'CONTRIBUTING.md') return 'contributing.md';
-  if (!/^docs\/.+\.(?:md|svg|png|webp)$/.test(source)) return undefined;
+  if (!/^docs\/.+\.(?:md|svg|png)$/.test(source)) return undefined;
   return source.slice('docs/'.length).replace(/(^|\/)README\.md$/, '$1index.md');
 }
 

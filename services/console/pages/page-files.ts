@@ -23,8 +23,8 @@ const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
-  '.webp': 'image/webp',
 };
 
 /** Keeps the built pages in memory, about a megabyte of the console and eight of the documentation, and reads them again after a new build. */
