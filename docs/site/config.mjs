@@ -55,6 +55,17 @@ function toAnchor(heading) {
     .replaceAll(' ', '-');
 }
 
+/**
+ * Removes the list of all files, in which every word is.
+ * @param {string} source
+ */
+function withoutIndex(source) {
+  return source
+    .split(/^(?=## )/m)
+    .filter((section) => !section.startsWith('## Index of files'))
+    .join('');
+}
+
 /** Colours of code by class instead of by style. The theme names variables, such as `--code-token-string`. */
 const withoutStyles = {
   name: 'without-styles',
@@ -96,7 +107,14 @@ export default defineConfig({
       });
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // Every word must be there. No functions: the pages' policy forbids the browser to make them from text.
+        miniSearch: { searchOptions: { combineWith: 'AND', fuzzy: 0.1, boost: { title: 4, titles: 2, text: 1 } } },
+        _render: (source, env, markdown) => markdown.render(withoutIndex(source), env),
+      },
+    },
     outline: { level: [2, 3], label: 'On this page' },
     nav: [{ text: 'Console', link: '/', target: '_self' }],
     sidebar: {
