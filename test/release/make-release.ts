@@ -9,7 +9,7 @@ import { readChangelog } from './changelog.ts';
 import { findFaults } from './find-faults.ts';
 import { releaseChart } from './release-chart.ts';
 import { releaseCompose } from './release-compose.ts';
-import { releaseImage } from './release-image.ts';
+import { releaseImages } from './release-image.ts';
 import { buildPackage, tryPackage } from './release-package.ts';
 import { runTool } from './run-tool.ts';
 
@@ -61,7 +61,7 @@ await step('package', async () => {
 await step('router of the package, in an empty home folder', () => tryPackage(packed));
 await stepWith('helm', chartTools !== undefined, 'chart, rendered and checked', () => releaseChart(folder, version));
 await step('Compose file', () => releaseCompose(folder, version));
-await stepWith('Docker engine', await dockerAnswers(), 'image, started', () => releaseImage(folder, version));
+await stepWith('Docker engine', await dockerAnswers(), 'images, started', () => releaseImages(folder, version));
 
 writeFileSync(join(folder, 'NOTES.md'), `${changelog[1]?.text ?? ''}\n`);
 const sums = readdirSync(folder)
