@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { RefusalLedger } from '#shared/accounts/ledger/refusals/refusal-ledger.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { openConsole } from '../console/open-console.ts';
@@ -13,6 +14,8 @@ import { openPort } from './http/open-port.ts';
 import { createRequestParts } from './http/request-parts.ts';
 import { BoundedResponse } from './http/unread/bounded-response.ts';
 import { openIdempotency } from './idempotency/open-idempotency.ts';
+import { createInstallRoutes } from './install/install-routes.ts';
+import { readOwnPackage } from './install/read-own-package.ts';
 import { openMcp } from './mcp/open-mcp.ts';
 import { computeLoad } from './metrics/compute-load.ts';
 import { registerMetrics } from './metrics/ingress-metrics.ts';
@@ -63,6 +66,11 @@ await runService(async (environment, releases) => {
     },
   );
   const signInRoutes = createSignInRoutes(context, { ...signIn, noteReplay: console.noteReplay });
+  const installRoutes = createInstallRoutes({
+    publicUrl: config.PUBLIC_URL,
+    readPackage: () => readOwnPackage(join(import.meta.dirname, '..', '..')),
+    log,
+  });
   const { app, directRoutes } = createApp(context, {
     ...requests,
     console,
@@ -74,6 +82,7 @@ await runService(async (environment, releases) => {
       createToolsRoutes(requests, handleKeyed),
       mcp.addRoutes,
       signInRoutes.addRoutes,
+      (expressApp) => expressApp.use(installRoutes),
     ],
   });
   const address = await openPort(context, {

@@ -1,12 +1,14 @@
 import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
+import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { refuseRemovedSettings } from '#shared/core/removed-settings.ts';
 import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
+import { dataOption, readDataFolder } from './bootstrap/data-folder.mjs';
 import { printAdminLink } from './commands/admin-link.ts';
 import { addAdminCommands } from './commands/admin/admin-commands.ts';
 import type { RunAdminCommand } from './commands/admin/admin-context.ts';
@@ -16,9 +18,7 @@ import { createCompletionCommand } from './commands/completion/completion-comman
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
 import { createCredentialsCommand } from './commands/credentials/credentials-command.ts';
-import { formatDiagnoses } from './commands/doctor/diagnosis.ts';
-import { diagnose } from './commands/doctor/doctor.ts';
-import { findCredentialToDiagnose } from './commands/doctor/diagnose-credential.ts';
+import { runDoctor } from './commands/doctor/run-doctor.ts';
 import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
 import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { createFilesCommand } from './commands/files/files-command.ts';
@@ -45,7 +45,7 @@ process.send?.('loaded');
 process.stdout.on('error', exitOnBrokenPipe);
 
 const root = dirname(dirname(import.meta.dirname));
-const folder = join(root, '.rtr');
+const { folder, words } = readDataFolder(root, process.argv.slice(2), process.env);
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
@@ -62,6 +62,7 @@ const json = new Option('--json', 'print JSON instead of sentences');
 const program = new Command('rtr')
   .description('One address in front of all the language models you can reach.')
   .version(version, '-v, --version')
+  .option(dataOption.flags, dataOption.description)
   .addHelpText(
     'after',
     '\nSettings: docs/configuration.md. Keys and limits: docs/accounts.md. Administration: docs/admin-api.md. Production: docs/operations.md.',
@@ -87,6 +88,7 @@ program
       isExposed: expose,
       environment: process.env,
       root,
+      folder,
       plan,
       logs,
       say: print,
@@ -106,15 +108,21 @@ program
   });
 program.addCommand(createLogsCommand(folder, () => loadConfig(logsSettings, process.env), print));
 
-program
-  .command('build')
-  .description("build the programs and the console's pages, each unless it is up to date")
-  .action(async () => {
-    const { buildPrograms } = await import('./build/build-programs.ts');
-    await buildPrograms(root);
-    print('The programs are built.');
-    await import('../console/main.ts');
-  });
+if (!isInstalledPackage(root)) {
+  program
+    .command('build')
+    .description("build the programs and the console's pages, each unless it is up to date")
+    .option('--package', 'also pack what is built into a package that npm installs')
+    .action(async (options: { package?: true }) => {
+      const { buildPrograms } = await import('./build/build-programs.ts');
+      await buildPrograms(root);
+      print('The programs are built.');
+      await import('../console/main.ts');
+      if (!options.package) return;
+      const { packPackage } = await import('./build/pack-package.ts');
+      print(await packPackage(root));
+    });
+}
 
 addSignInCommands(program);
 
@@ -125,29 +133,9 @@ program
   .option('--credentials <file>', 'credential for the broker to check, instead of NATS_CREDENTIALS')
   .addOption(new Option('--role <role>', 'the role that the credential is meant for').choices(roles))
   .addOption(json)
-  .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
+  .action((options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
     applyBrokerOptions(options);
-    refuseRemovedSettings(process.env);
-    const config = loadConfig(upSettings, { ...process.env, NATS_URL: undefined, NATS_URL_FILE: undefined });
-    const { PORT: port, HOST: host, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
-    const servers = loadConfig(clusterSettings, process.env);
-    const { NATS_URL: natsUrl } = servers;
-    const credential = findCredentialToDiagnose(servers, folder, options.role);
-    const { RTR_PREFIX: prefix, REDIS_CA: redisCa } = config;
-    const store = redisUrl === undefined ? undefined : { redisUrl, redisCa, prefix, port };
-    const findings = await collectFindings(config.ROUTER_CONFIG);
-    const diagnoses = await diagnose({
-      environment: process.env,
-      port,
-      host,
-      natsUrl,
-      credential,
-      redisUrl,
-      store,
-      engineUrls,
-      findings,
-    });
-    print(options.json ? JSON.stringify(diagnoses) : formatDiagnoses(diagnoses));
+    return runDoctor(options, { environment: process.env, folder, collectFindings, print });
   });
 
 program
@@ -229,16 +217,16 @@ const completion = createCompletionCommand(program, print);
 program.addCommand(completion);
 
 // The other commands above need nothing of the console, which takes a while to load.
-if (!program.commands.some((command) => ![admin, completion].includes(command) && command.name() === process.argv[2])) {
+if (!program.commands.some((command) => ![admin, completion].includes(command) && command.name() === words[0])) {
   const { describeOperations } = await import('../console/api/create-operations.ts');
   addAdminCommands(program, describeOperations(), runOnAdminApi);
 }
 useShortHelp(program);
 
-const isJson = process.argv.includes('--json');
+const isJson = words.includes('--json');
 if (isJson) reportUsageAsJson(program);
 try {
-  await program.parseAsync();
+  await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.stderr.write(`${isJson ? JSON.stringify(toFailureObject(error)) : formatFailure(error)}\n`);
   process.exit(1);

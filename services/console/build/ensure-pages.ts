@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { arePagesBuilt } from './pages-stamp.ts';
 
 /** Milliseconds after which a build is stopped. A slow machine needs less. */
 const buildMs = 120_000;
 
 /**
- * Builds the console's pages unless they are up to date. The build runs in a process of its own, which ends when the signal aborts.
+ * Builds the console's pages unless they are up to date, as they always are in an installed package. The build runs in a process of its own,
+ * which ends when the signal aborts.
  * @returns undefined, or a sentence that says why the pages are not built
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {
-  if (arePagesBuilt(root)) return undefined;
+  if (isInstalledPackage(root) || arePagesBuilt(root)) return undefined;
   const child = spawn(process.execPath, [join(root, 'services', 'console', 'main.ts')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]),

@@ -37,8 +37,12 @@ export async function installDependencies(root, purpose, { areDamaged = false } 
   }
 }
 
-/** @param {string} file */
-async function waitForLock(file) {
+/**
+ * Acquires the lock of an installation, and waits while another process holds it.
+ * @param {string} file
+ * @throws {InstallError}
+ */
+export async function waitForLock(file) {
   const deadline = Date.now() + lockTimeoutMs;
   for (let isAnnounced = false; ; isAnnounced = true) {
     const lock = takeInstallLock(file);
@@ -56,9 +60,7 @@ function takeInstallLock(file) {
     return takeLock(file);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InstallError(
-      `The dependencies cannot be installed (${reason}): ${dirname(file)} must be a writable folder.`,
-    );
+    throw new InstallError(`Nothing can be installed (${reason}): ${dirname(file)} must be a writable folder.`);
   }
 }
 

@@ -32,6 +32,14 @@ export async function runNpm(root, args) {
   const path = (process.env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+    signalGroup(npm.pid, 'SIGTERM');
+    setTimeout(() => signalGroup(npm.pid, 'SIGKILL'), stopMs).unref();
+  };
+  // Before npm starts: a signal in between would end this process, and npm would run on.
+  for (const signal of stopSignals) process.on(signal, stop);
   const npm = spawn('npm', [...args, ...flags], {
     cwd: root,
     env: { ...process.env, PATH: path.join(delimiter) },
@@ -41,19 +49,12 @@ export async function runNpm(root, args) {
   const report = readReport(npm.stderr);
   const ended = once(npm, 'exit');
   const closed = new Promise((resolve) => npm.once('close', resolve));
-  let isStopped = false;
-  const stop = () => {
-    isStopped = true;
-    signalGroup(npm.pid, 'SIGTERM');
-    setTimeout(() => signalGroup(npm.pid, 'SIGKILL'), stopMs).unref();
-  };
   const giveUp = () => {
     if (report.hasArrived() || report.failure() === undefined) return;
     signalGroup(npm.pid, 'SIGTERM');
     setTimeout(() => signalGroup(npm.pid, 'SIGKILL'), stopMs).unref();
   };
   const timer = setTimeout(giveUp, unreachableAfterMs);
-  for (const signal of stopSignals) process.on(signal, stop);
   try {
     const [status, signal] = await ended;
     if (isStopped) {

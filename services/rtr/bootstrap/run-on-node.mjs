@@ -25,12 +25,14 @@ const initialParent = process.ppid;
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
- * @param {readonly string[]} nodeFlags command-line flags for Node
- * @param {() => Promise<boolean>} [repair] called if the program ends before it sends `loaded` on its IPC channel. If it resolves with
- * true, the program is run once more
+ * @param {object} options
+ * @param {readonly string[]} options.nodeFlags command-line flags for Node
+ * @param {string} options.folder the data folder
+ * @param {string | undefined} [options.node] the program of Node; by default the one of `findNode`
+ * @param {() => Promise<boolean>} [options.repair] called if the program ends before it sends `loaded` on its IPC channel. If it resolves
+ * with true, the program is run once more
  */
-export function runOnNode(root, file, args, nodeFlags, repair) {
-  const node = findNode(root);
+export function runOnNode(root, file, args, { nodeFlags, folder, node = findNode(root), repair }) {
   if (node === undefined) {
     console.error(
       `Node ${requiredMajor} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${requiredMajor}.`,
@@ -41,7 +43,7 @@ export function runOnNode(root, file, args, nodeFlags, repair) {
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // Node stores compiled code here, which shortens later starts.
-    env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
+    env: { NODE_COMPILE_CACHE: join(folder, 'compile-cache'), ...process.env },
   });
   let isLoaded = false;
   child.on('message', (message) => (isLoaded ||= message === 'loaded'));
@@ -56,7 +58,9 @@ export function runOnNode(root, file, args, nodeFlags, repair) {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
     } else if (code === 1 && !isLoaded && repair) {
-      void repair().then((isRepaired) => (isRepaired ? runOnNode(root, file, args, nodeFlags) : process.exit(1)));
+      void repair().then((isRepaired) =>
+        isRepaired ? runOnNode(root, file, args, { nodeFlags, folder }) : process.exit(1),
+      );
     } else process.exit(code ?? 1);
   });
 }

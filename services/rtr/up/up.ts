@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { readCertificates, type Environment } from '#shared/core/load-config.ts';
 import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
@@ -30,8 +31,10 @@ export interface UpOptions {
   isExposed: boolean;
   /** Environment variables that all children get. */
   environment: Environment;
-  /** Folder of the project; the cluster keeps its files in `.rtr`. */
+  /** Folder of the project. */
   root: string;
+  /** Folder in which the cluster keeps its files. */
+  folder: string;
   /** The workers to start in addition to the workers for engines. */
   plan: Plan;
   logs: LogRelay;
@@ -68,7 +71,7 @@ export async function up(options: UpOptions): Promise<void> {
   try {
     await runCluster(options, releases);
   } catch (error) {
-    if (!stop.aborted) throw toFolderError(error, clusterFolder(options));
+    if (!stop.aborted) throw toFolderError(error, options.folder);
   } finally {
     for (const failure of await releases.releaseAll())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
@@ -77,8 +80,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, isExposed, environment, root, plan, logs, say, buildPages, stop, kill } = options;
-  const folder = clusterFolder(options);
+  const { config, isExposed, environment, root, folder, plan, logs, say, buildPages, stop, kill } = options;
   await lockFolder(folder, releases);
   await requireFreePort(config);
 
@@ -106,6 +108,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   saveClusterState(folder, { ...state, router: { host, port, publicUrl } });
   stop.throwIfAborted();
 
+  const findProgram = (service: string) =>
+    isInstalledPackage(root) ? join(root, 'dist', `${service}.mjs`) : join(root, 'services', service, 'main.ts');
   const startService = (
     name: string,
     service: ServiceName,
@@ -114,7 +118,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   ) =>
     children.start(name, isNecessary, async () => {
       const ownSettings = typeof settings === 'function' ? await settings() : settings;
-      return spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
+      return spawnGuarded(process.execPath, [...serviceNodeFlags, findProgram(service)], {
         env: {
           ...buildServiceEnvironment(service, environment, servers, config.RTR_PREFIX),
           ...ownSettings,
@@ -204,10 +208,6 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     await sleep(pauseMs, undefined, { signal: endSignal }).catch(() => endSignal.throwIfAborted());
     await engineWorkers.poll();
   }
-}
-
-function clusterFolder({ root }: UpOptions): string {
-  return join(root, '.rtr');
 }
 
 /** Locks the folder, so that no other process runs a cluster from it. Ends the processes that an earlier cluster left behind. */

@@ -6,14 +6,18 @@ import { runCommand } from './run-command.ts';
 
 /** The image that all tests run. */
 export const testImage = 'model-router:test';
+/** The image with NATS and Redis. */
+export const wholeImage = 'model-router:test-all';
 
 const buildMs = 600_000;
 
 /**
  * Builds the image as docs/configuration.md describes. Packages come from the registry of this machine's npm; its credentials are passed as
  * build secrets, which stay out of the image.
+ * @param name the name that the image gets
+ * @param target the Dockerfile's target
  */
-export async function buildImage(): Promise<void> {
+export async function buildImage(name = testImage, target = 'image'): Promise<void> {
   const setting = async (name: string): Promise<string> =>
     (await runCommand('npm', ['config', 'get', name])).trim().replace(/^(?:null|undefined)$/, '');
   const folder = await mkdtemp(join(tmpdir(), 'rtr-build-'));
@@ -24,7 +28,17 @@ export async function buildImage(): Promise<void> {
     const lent = [`id=npmrc,src=${npmrc}`, ...(existsSync(authority) ? [`id=ca,src=${authority}`] : [])];
     await runCommand(
       'docker',
-      ['build', '-f', 'deploy/Dockerfile', '-t', testImage, ...lent.flatMap((secret) => ['--secret', secret]), '.'],
+      [
+        'build',
+        '-f',
+        'deploy/Dockerfile',
+        '--target',
+        target,
+        '-t',
+        name,
+        ...lent.flatMap((secret) => ['--secret', secret]),
+        '.',
+      ],
       { timeoutMs: buildMs, env: { DOCKER_BUILDKIT: '1' } },
     );
   } finally {

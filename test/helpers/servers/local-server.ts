@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { isRunning, killGroup, stopChild } from '#services/rtr/up/children/child.ts';
 import type { StartedServer } from '#services/rtr/up/servers/start-on-port.ts';
@@ -23,7 +23,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): Promise<voi
  * password. It ends with the test process, however that ends.
  */
 export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
-  const program = await ensureServer(kind, process.env, (line) => console.info(line));
+  const { [kind]: program } = await ensureServers([kind], process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), `rtr-test-${kind}-`));
   let { port, child }: StartedServer = await start[kind]({ program, folder, environment: process.env });
   return {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 
 /** Folders of the servers' data. */
 export interface NatsDisks {
@@ -57,7 +57,7 @@ export async function startNatsCluster({
   config?: readonly string[];
   disks?: NatsDisks | undefined;
 } = {}) {
-  const program = await ensureServer('nats', process.env, (line) => console.info(line));
+  const { nats: program } = await ensureServers(['nats'], process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
   const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
   for (const name of names) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 import { type Child, isRunning, killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../until.ts';
 
@@ -18,7 +18,7 @@ export async function startRedisProgram(
   sentinel?: (port: number) => string[],
   enter: readonly string[] = [],
 ) {
-  const program = await ensureServer('redis', process.env, (line) => console.info(line));
+  const { redis: program } = await ensureServers(['redis'], process.env, (line) => console.info(line));
   const port = await findFreePort();
   const file = join(folder, `redis-${port}.conf`);
   if (sentinel) writeFileSync(file, `${sentinel(port).join('\n')}\n`);

@@ -9,7 +9,7 @@ import { issueCredential, type CredentialRequest, revokeCredentials } from '#sha
 import { buildConnectionOptions } from '#shared/broker/connection/connection-options.ts';
 import { parseCredential, roles, signOwnUser, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 import { queryPort } from '#services/rtr/up/servers/query-port.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
@@ -28,7 +28,7 @@ export interface SecuredNatsOptions {
 /** Starts a server with a new trust, created as `rtr credentials` creates it. Call its `stop` in `afterAll`. */
 export async function startSecuredNats(options: SecuredNatsOptions) {
   const { prefix, ca, host = '127.0.0.1', config = [] } = options;
-  const program = await ensureServer('nats', process.env, (line) => console.info(line));
+  const { nats: program } = await ensureServers(['nats'], process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
   const port = await findFreePort();
   const authority = await createAuthority(prefix, ca);

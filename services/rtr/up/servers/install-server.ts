@@ -7,11 +7,18 @@ interface Packages {
   title: string;
   apt: string;
   brew: string;
+  /** Where Fedora gets the server from. */
+  fedora: string;
 }
 
 const packages: Record<ServerKind, Packages> = {
-  nats: { title: 'NATS', apt: 'nats-server', brew: 'nats-server' },
-  redis: { title: 'Redis', apt: 'redis-server', brew: 'redis' },
+  nats: {
+    title: 'NATS',
+    apt: 'nats-server',
+    brew: 'nats-server',
+    fedora: 'the package of https://github.com/nats-io/nats-server/releases',
+  },
+  redis: { title: 'Redis', apt: 'redis-server', brew: 'redis', fedora: 'sudo dnf install valkey' },
 };
 
 /** Thrown when the server is missing and cannot be installed without the user. The message says what to do. */
@@ -20,16 +27,32 @@ export class ServerMissingError extends Error {
 }
 
 /**
- * Returns the path of the program for this server. Installs a missing program with the system's package manager if that needs no password
- * (apt-get as root or through `sudo -n`, or brew).
- * @throws ServerMissingError
+ * Returns the paths of the programs for these servers. Installs missing programs with the system's package manager if that needs no password
+ * (apt-get as root or through `sudo -n`, or brew), one after the other, because two runs of it would lock each other out.
+ * @throws ServerMissingError that names all missing servers
  */
-export async function ensureServer(
+export async function ensureServers<Kind extends ServerKind>(
+  kinds: readonly Kind[],
+  environment: Environment,
+  say: (line: string) => void,
+  furtherFolders?: string[],
+): Promise<Record<Kind, string>> {
+  const programs: Partial<Record<Kind, string>> = {};
+  for (const kind of kinds) {
+    const program = await ensureServer(kind, environment, say, furtherFolders);
+    if (program !== undefined) programs[kind] = program;
+  }
+  const missing = kinds.filter((kind) => programs[kind] === undefined);
+  if (missing.length > 0) throw new ServerMissingError(describeMissing(missing));
+  return programs as Record<Kind, string>;
+}
+
+async function ensureServer(
   kind: ServerKind,
   environment: Environment,
   say: (line: string) => void,
   furtherFolders?: string[],
-): Promise<string> {
+): Promise<string | undefined> {
   const { title, apt, brew } = packages[kind];
   const installedBefore = await findServer(kind, environment['PATH'], furtherFolders);
   if (installedBefore) return installedBefore;
@@ -47,11 +70,19 @@ export async function ensureServer(
     say(`${title} is not installed: running ${step.join(' ')}`);
     await runCommand(step, environment, say);
   }
-  const installed = await findServer(kind, environment['PATH'], furtherFolders);
-  if (installed) return installed;
-  throw new ServerMissingError(
-    `${title} is missing: install it (apt-get install ${apt}, or brew install ${brew}), or set ${kind.toUpperCase()}_URL to the address of a running server.`,
-  );
+  return findServer(kind, environment['PATH'], furtherFolders);
+}
+
+function describeMissing(kinds: readonly ServerKind[]): string {
+  const list = (select: (kind: ServerKind) => string, separator: string): string => kinds.map(select).join(separator);
+  const [verb, object] = kinds.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return [
+    `${list((kind) => packages[kind].title, ' and ')} ${verb} missing. Install ${object}:`,
+    `  Debian, Ubuntu, WSL  sudo apt-get install ${list((kind) => packages[kind].apt, ' ')}`,
+    `  Fedora               ${list((kind) => packages[kind].fedora, ', and ')}`,
+    `  macOS                brew install ${list((kind) => packages[kind].brew, ' ')}`,
+    `Or set ${list((kind) => `${kind.toUpperCase()}_URL`, ' and ')} to the address of a running server.`,
+  ].join('\n');
 }
 
 async function findAptCommand(environment: Environment): Promise<string[] | undefined> {

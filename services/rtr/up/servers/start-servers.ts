@@ -10,8 +10,9 @@ import type { SupervisedChild, SupervisionOptions } from '../children/supervised
 import { credentialsFolder, toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { UpError } from '../up-error.ts';
 import { leaveAccountFolder, takeAccountFolder } from './account-folder.ts';
+import type { ServerKind } from './find-server.ts';
 import { followServerConfig } from './follow-server-config.ts';
-import { ensureServer } from './install-server.ts';
+import { ensureServers } from './install-server.ts';
 import { queryPort } from './query-port.ts';
 import { accountsFolder, startNatsServer, type StartedNatsServer } from './start-nats-server.ts';
 import { startRedisServer } from './start-redis-server.ts';
@@ -68,9 +69,12 @@ const serverStopTimeoutMs = 5_000;
 export async function startServers(options: ServersOptions): Promise<Servers> {
   const { config, environment, folder, state, supervise, stop, releases, say } = options;
   if (config.NATS_URL) await requireNats(config.NATS_URL);
-  // The programs are installed one after the other, because two runs of the package manager would lock each other out.
-  const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
-  const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
+  const needed = (['nats', 'redis'] as const).filter((kind) => !(kind === 'nats' ? config.NATS_URL : config.REDIS_URL));
+  const { nats: natsProgram, redis: redisProgram }: Partial<Record<ServerKind, string>> = await ensureServers(
+    needed,
+    environment,
+    say,
+  );
 
   const startSupervised = async (name: string, start: (wanted: Ports, stop: AbortSignal) => Promise<StartedPorts>) => {
     let keptPorts: Ports | undefined;

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 import type { LoadTarget } from '../../load/load.ts';
 import { partStarter, slotsPerWorker, startCore } from '../../cluster/start-core.ts';
 import type { Part } from '../../cluster/start-part.ts';
@@ -31,7 +31,7 @@ export const rtr: SystemKind = {
   avoidsHungUpstreams: true,
 
   async install() {
-    for (const server of ['nats', 'redis'] as const) await ensureServer(server, process.env, say);
+    await ensureServers(['nats', 'redis'], process.env, say);
     const { stdout } = await run('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname });
     return `commit ${stdout.trim()}`;
   },

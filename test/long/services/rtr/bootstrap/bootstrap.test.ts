@@ -48,7 +48,7 @@ let root: string;
 beforeEach(() => {
   root = temporaryFolder();
   cpSync('services/rtr/bootstrap', join(root, 'services/rtr/bootstrap'), { recursive: true });
-  for (const file of ['take-lock.mjs', 'process-identity.mjs'])
+  for (const file of ['take-lock.mjs', 'process-identity.mjs', 'installed-package.mjs'])
     cpSync(`shared/core/${file}`, join(root, 'shared/core', file));
   cpSync('services/rtr/bootstrap.mjs', join(root, 'services/rtr/bootstrap.mjs'));
   writeFileSync(join(root, 'services/rtr/main.ts'), main);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '#services/rtr/up/servers/find-server.ts';
-import { ensureServer, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 
 let folder: string;
@@ -29,22 +29,38 @@ describe('a server program', () => {
     const install = `case "$*" in *install*nats-server) ${touch('nats-server')};; esac`;
     program('apt-get', `echo "$@" >> "${folder}/runs"\n${install}`);
     program('sudo', `shift; exec "$@"`);
-    expect(await ensureServer('nats', { PATH: `${folder}:/bin` }, say, [])).toBe(join(folder, 'nats-server'));
+    expect(await ensureServers(['nats'], { PATH: `${folder}:/bin` }, say, [])).toEqual({
+      nats: join(folder, 'nats-server'),
+    });
     expect(said.join('\n')).toMatch(/NATS is not installed: running .*apt-get install -y/);
     expect(readFileSync(join(folder, 'runs'), 'utf8')).toContain('install -y -qq --no-install-recommends nats-server');
   });
 
   it('is installed with brew where there is no apt-get', async () => {
     program('brew', `case "$*" in *install*redis) ${touch('redis-server')};; esac`);
-    expect(await ensureServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
+    expect(await ensureServers(['redis'], { PATH: folder }, say, [])).toEqual({ redis: join(folder, 'redis-server') });
   });
 
-  it('is reported in one sentence, after the output of the package manager, if it cannot be installed', async () => {
+  it('is reported, after the output of the package manager, if it cannot be installed', async () => {
     program('brew', `[ "$1" = --version ] || { echo "no such formula" >&2; exit 1; }`);
-    const failure = ensureServer('redis', { PATH: folder }, say, []);
+    const failure = ensureServers(['redis'], { PATH: folder }, say, []);
     await expect(failure).rejects.toThrow(ServerMissingError);
-    await expect(failure).rejects.toThrow(/^Redis is missing: install it .* or set REDIS_URL to .*\.$/);
+    await expect(failure).rejects.toThrow(
+      /^Redis is missing\. Install it:\n[^]* REDIS_URL to the address of [^\n]*\.$/,
+    );
     expect(said).toContain('no such formula');
+  });
+
+  it('is reported together with the other one, with one command for each system', async () => {
+    await expect(ensureServers(['nats', 'redis'], { PATH: folder }, say, [])).rejects.toThrow(
+      [
+        'NATS and Redis are missing. Install them:',
+        '  Debian, Ubuntu, WSL  sudo apt-get install nats-server redis-server',
+        '  Fedora               the package of https://github.com/nats-io/nats-server/releases, and sudo dnf install valkey',
+        '  macOS                brew install nats-server redis',
+        'Or set NATS_URL and REDIS_URL to the address of a running server.',
+      ].join('\n'),
+    );
   });
 });
 

@@ -8,7 +8,7 @@ import { upSettings } from '#services/rtr/config.ts';
 import { stopChild } from '#services/rtr/up/children/child.ts';
 import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
 import { loadClusterState } from '#services/rtr/up/cluster-state.ts';
-import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
+import { ensureServers } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { startServers, type Servers } from '#services/rtr/up/servers/start-servers.ts';
 import { changeAuthority, isReloaded } from '#shared/broker/authority/authority-folder.ts';
@@ -75,7 +75,7 @@ async function readObject(objects: JetStreamObjects, name: string): Promise<Buff
 
 /** Runs the NATS server of an earlier release in a cluster's folder, which has no credentials, while `work` runs. */
 async function withEarlierNats(folder: string, work: (objects: JetStreamObjects) => Promise<unknown>): Promise<void> {
-  const program = await ensureServer('nats', environment, say);
+  const { nats: program } = await ensureServers(['nats'], environment, say);
   const { port, child } = await startNatsServer({ program, folder: join(folder, 'nats'), environment });
   const broker = await connectBroker({ url: `nats://127.0.0.1:${port}`, name: 'test', prefix: 'rtr', log: silentLog });
   await work(openObjects(broker));
