@@ -199,8 +199,9 @@ export class Broker {
   async #followStatus(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === 'disconnect') {
+        // Over a WebSocket, the library reports each failed try to reconnect, too.
+        if (this.#disconnectedSince === undefined) this.#log.warn({ server: status.server }, 'broker connection lost');
         this.#disconnectedSince ??= performance.now();
-        this.#log.warn({ server: status.server }, 'broker connection lost');
       } else if (status.type === 'reconnect') {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();

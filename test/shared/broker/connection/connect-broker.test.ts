@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { pino } from 'pino';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
@@ -36,6 +38,27 @@ describe('the connection to the broker', () => {
     await broker.flush();
     broker.publish('test.throws', 'second');
     await until(() => expect(received).toEqual(['first', 'second']));
+  });
+
+  it('is reported as lost once, however many tries to reconnect over a WebSocket fail', async () => {
+    const port = await findFreePort();
+    const nats = await startSecuredNats({
+      prefix: 'test',
+      config: [`websocket { listen: "127.0.0.1:${port}", no_tls: true }`],
+    });
+    const lines: string[] = [];
+    const log = pino({}, { write: (line) => void lines.push(line) });
+    const credential = parseCredential(readFileSync(nats.files.gpu, 'utf8'));
+    const access = { url: `ws://127.0.0.1:${port}/nats`, credential };
+    const broker = await connectBroker({ ...access, name: 'test', prefix: 'test', log });
+    onTestFinished(() => broker.nc.close());
+    let tries = 0;
+    void (async () => {
+      for await (const { type } of broker.nc.status()) if (type === 'reconnecting') tries += 1;
+    })();
+    await nats.stop();
+    await until(() => tries > 5);
+    expect(lines.filter((line) => line.includes('broker connection lost'))).toHaveLength(1);
   });
 
   it('sends the messages of one turn in order, and skips a message that cannot be sent', async () => {
