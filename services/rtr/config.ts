@@ -100,5 +100,15 @@ export const upSettings = linkSettings
 export const logsSettings = z.object({ LOG_FORMAT: logSettings.LOG_FORMAT });
 
 export type LogsConfig = z.output<typeof logsSettings>;
+
+/** Settings of `rtr join`, which also passes all variables on to the workers that it starts. */
+export const boxSettings = z.object({
+  ENGINE_URLS: upSettings.shape.ENGINE_URLS,
+  ENGINE_API_KEY: setting.optionalText('Key that is sent to the engines as a bearer token'),
+  ROUTER_CONFIG: upSettings.shape.ROUTER_CONFIG,
+  LOG_FORMAT: logSettings.LOG_FORMAT,
+});
+
+export type BoxConfig = z.output<typeof boxSettings>;
 export type ClusterConfig = z.output<typeof clusterSettings>;
 export type UpConfig = z.output<typeof upSettings>;

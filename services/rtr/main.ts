@@ -9,6 +9,7 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { dataOption, readDataFolder } from './bootstrap/data-folder.mjs';
+import { addBoxCommands } from './box/box-commands.ts';
 import { printAdminLink } from './commands/admin-link.ts';
 import { addAdminCommands } from './commands/admin/admin-commands.ts';
 import type { RunAdminCommand } from './commands/admin/admin-context.ts';
@@ -20,7 +21,7 @@ import { withClient } from './commands/client/with-client.ts';
 import { createCredentialsCommand } from './commands/credentials/credentials-command.ts';
 import { runDoctor } from './commands/doctor/run-doctor.ts';
 import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
-import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
+import { toExitCode, toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { createFilesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
 import { useShortHelp } from './commands/short-help.ts';
@@ -29,13 +30,21 @@ import { acceptStore } from './commands/accept-store.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { uninstall } from './commands/uninstall/uninstall.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { adminSettings, clientSettings, clusterSettings, linkSettings, logsSettings, upSettings } from './config.ts';
+import {
+  adminSettings,
+  clientSettings,
+  clusterSettings,
+  linkSettings,
+  logsSettings,
+  upSettings,
+  type LogsConfig,
+} from './config.ts';
 import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { credentialsFolder } from './up/cluster-state.ts';
 import { chooseLogFormat, createLogsCommand } from './logs/logs-command.ts';
-import { createLogRelay } from './logs/log-relay.ts';
+import { createLogRelay, type LogRelay } from './logs/log-relay.ts';
 import { printStatus } from './status/status-command.ts';
-import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
+import { planWorkers, type Findings, type Plan } from './up/workers/plan-workers.ts';
 import { exposeHost } from './up/tls/exposure.ts';
 import { createStopSignals } from './up/stop-signals.ts';
 import { up } from './up/up.ts';
@@ -77,7 +86,7 @@ program
     refuseRemovedSettings(process.env);
     const loaded = loadConfig(upSettings, process.env);
     const config = expose ? exposeHost(loaded) : loaded;
-    const logs = createLogRelay(process.stderr, chooseLogFormat(config, process.stderr), join(folder, 'logs'));
+    const logs = createLogs(config);
     const findings = await collectFindings(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
@@ -125,6 +134,8 @@ if (!isInstalledPackage(root)) {
 }
 
 addSignInCommands(program);
+
+addBoxCommands(program, { data: folder, root, environment: process.env, findPlan, createLogs, print });
 
 program
   .command('doctor')
@@ -229,7 +240,7 @@ try {
   await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.stderr.write(`${isJson ? JSON.stringify(toFailureObject(error)) : formatFailure(error)}\n`);
-  process.exit(1);
+  process.exit(toExitCode(error));
 }
 
 function runOnKeyStore(
@@ -279,6 +290,15 @@ async function runService(load: () => Promise<unknown>, role: Role, needed: read
     delete process.env[`${name}_FILE`];
   }
   await load();
+}
+
+async function findPlan(registryFile: string | undefined): Promise<Plan> {
+  return planWorkers(await collectFindings(registryFile));
+}
+
+/** Opens the output for the lines of all programs that this process starts. */
+function createLogs(config: LogsConfig): LogRelay {
+  return createLogRelay(process.stderr, chooseLogFormat(config, process.stderr), join(folder, 'logs'));
 }
 
 /** Finds the providers and command-line agents of this machine, and reads the registry file. */

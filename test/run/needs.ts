@@ -21,6 +21,7 @@ export async function findNeeds(): Promise<Need[]> {
   return [
     { name: 'linux', isMet: process.platform === 'linux', how: 'they look into /proc' },
     { name: 'openssl', isMet: runs('openssl', 'version'), how: 'install openssl' },
+    { name: 'systemd', isMet: runs('systemd-analyze', '--version'), how: 'install systemd; it need not run' },
     { name: 'haproxy', isMet: runs('haproxy', '-v'), how: 'install haproxy' },
     { name: 'zsh', isMet: runs('zsh', '--version'), how: 'install zsh' },
     { name: 'fish', isMet: runs('fish', '--version'), how: 'install fish' },

@@ -5,13 +5,14 @@ import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { adminSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
+import { adminSettings, boxSettings, clientSettings, upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { renderTable } from './render-table.ts';
 
 /** Every part that reads settings, by the name in the tables. */
 const parts: readonly (readonly [string, z.ZodObject])[] = [
   ['`rtr up`', upSettings],
+  ['`rtr join`', boxSettings],
   ['commands', clientSettings],
   ['commands', adminSettings],
   ['ingress', ingressConfig],

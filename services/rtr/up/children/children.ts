@@ -3,7 +3,7 @@ import type { LogRelay } from '../../logs/log-relay.ts';
 import { SupervisedChild, type SupervisionOptions } from './supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
-/** Supervises all programs of a cluster, and records their processes so that a later start finds processes that were left behind. */
+/** Supervises all programs of a cluster or a box, and records their processes so that a later start finds processes that were left behind. */
 export class Children {
   readonly #folder: string;
   readonly #logs: LogRelay;
@@ -26,7 +26,7 @@ export class Children {
    * @throws the errors of the program's first start
    */
   async start(name: string, isNecessary: boolean, start: SupervisionOptions['start']): Promise<SupervisedChild> {
-    if (this.#isClosed) throw new UpError(`${name} is not started: the cluster is stopping.`);
+    if (this.#isClosed) throw new UpError(`${name} is not started: everything is being stopped.`);
     const child = await SupervisedChild.start({
       name,
       start: async (stop) => {
@@ -41,7 +41,7 @@ export class Children {
       onGiveUp: (reason) => {
         this.#record();
         if (isNecessary) this.#failure.abort(new UpError(reason));
-        else this.#logs.write('error', `${reason} The cluster continues without it.`);
+        else this.#logs.write('error', `${reason} The others continue without it.`);
       },
       onChange: () => this.#record(),
     });

@@ -39,14 +39,23 @@ export async function findLocalEngines(
 
 /** Whether an engine answers at this address with its list of models, in the form of OpenAI's API. */
 export async function listsModels(url: string): Promise<boolean> {
+  return (await listModels(url)) !== undefined;
+}
+
+/**
+ * Returns the ids of an engine's models; undefined if the engine does not answer within half a second.
+ * @param apiKey the engine's key, if it requires one
+ */
+export async function listModels(url: string, apiKey?: string): Promise<string[] | undefined> {
   try {
-    const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });
+    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const answer = await fetch(`${url}/v1/models`, { headers, signal: AbortSignal.timeout(500), redirect: 'error' });
     if (!answer.ok) {
       await answer.body?.cancel();
-      return false;
+      return undefined;
     }
-    return modelList.safeParse(await answer.json()).success;
+    return modelList.parse(await answer.json()).data.map(({ id }) => id);
   } catch {
-    return false;
+    return undefined;
   }
 }
