@@ -78,7 +78,7 @@ async function runInstall({ data, root, environment, print }: BoxContext, { name
   });
   const sentences = await installBoxService(findPlace(), {
     name,
-    command: [process.execPath, file, 'join'],
+    command: [process.execPath, file, '--data', data, 'join'],
     environment: Object.fromEntries(variables),
     logFile: join(boxFolder(data), 'box.log'),
   });

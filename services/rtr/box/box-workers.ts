@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { spawnGuarded } from '../up/children/child.ts';
 import type { Children } from '../up/children/children.ts';
+import { findServiceProgram } from '../up/find-service-program.ts';
 import type { SupervisedChild } from '../up/children/supervised-child.ts';
 import type { LogRelay } from '../logs/log-relay.ts';
 import { findFreePort } from '../up/servers/free-port.ts';
@@ -53,7 +53,7 @@ export class BoxWorkers {
     return children.start(name, false, async () => {
       const port = await findFreePort();
       this.#ports.set(name, port);
-      const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
+      const child = spawnGuarded(process.execPath, [...serviceNodeFlags, findServiceProgram(root, service)], {
         env: {
           ...environment,
           ...unsharedSettings,

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { readCertificates, type Environment } from '#shared/core/load-config.ts';
 import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
 import { Children } from './children/children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
+import { findServiceProgram } from './find-service-program.ts';
 import { EngineWorkers } from './workers/engine-workers.ts';
 import { findLocalEngines, listsModels, listNamedEngines } from './workers/find-engines.ts';
 import { toFolderError, UpError } from './up-error.ts';
@@ -108,8 +108,6 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   saveClusterState(folder, { ...state, router: { host, port, publicUrl } });
   stop.throwIfAborted();
 
-  const findProgram = (service: string) =>
-    isInstalledPackage(root) ? join(root, 'dist', `${service}.mjs`) : join(root, 'services', service, 'main.ts');
   const startService = (
     name: string,
     service: ServiceName,
@@ -118,7 +116,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   ) =>
     children.start(name, isNecessary, async () => {
       const ownSettings = typeof settings === 'function' ? await settings() : settings;
-      return spawnGuarded(process.execPath, [...serviceNodeFlags, findProgram(service)], {
+      return spawnGuarded(process.execPath, [...serviceNodeFlags, findServiceProgram(root, service)], {
         env: {
           ...buildServiceEnvironment(service, environment, servers, config.RTR_PREFIX),
           ...ownSettings,
