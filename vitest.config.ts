@@ -22,7 +22,7 @@ const alone = [
   'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
   'test/long/continuation/*.test.ts',
   'test/long/console/{first-page,tables}.test.ts',
-  'test/long/services/rtr/{package,up}/*.test.ts',
+  'test/long/services/rtr/{join,package,up}/*.test.ts',
 ];
 
 export default defineConfig({

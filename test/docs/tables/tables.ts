@@ -8,6 +8,7 @@ import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
 import { keptScaleRuns } from '../../bench/scale/scale-results.ts';
 import { keptResults } from '../../clients/results.ts';
+import { joinSteps, keptJoinTimes, type JoinStep } from '../../helpers/deploy/join-times.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics, type MeasuredPart } from '../../helpers/cluster/metric-registries.ts';
@@ -33,6 +34,7 @@ export const tables: Record<string, () => string> = {
   imports: renderImports,
   faults: renderFaults,
   clients: renderClients,
+  'join-times': renderJoinTimes,
   performance: () => renderShortPerformance(keptPeerResults()),
   'performance:run': () => renderRun(keptPeerResults()),
   'performance:ratios': () => renderRatios(keptPeerResults()),
@@ -113,4 +115,14 @@ function renderMetrics(part: MeasuredPart): string {
     return [`\`${name}\``, type, labels || '–', help];
   });
   return renderTable(['metric', 'kind', 'labels', 'meaning'], rows);
+}
+
+/** The steps of a first installation and of a box, with the seconds that a person waits. */
+function renderJoinTimes(): string {
+  const kept = keptJoinTimes();
+  const steps = Object.entries(joinSteps) as [JoinStep, string][];
+  return renderTable(
+    ['step', 'seconds'],
+    steps.map(([step, words]) => [words, String(kept[step] ?? 'not measured')]),
+  );
 }

@@ -13,13 +13,35 @@ export interface RunningCommand {
   ended: Promise<number | null>;
 }
 
+export interface CommandOptions {
+  cwd: string;
+  /** Further environment variables. */
+  env?: Record<string, string>;
+  /** Whether the command has a process group of its own, which `interrupt` signals as a terminal does. Default: false. */
+  isGroup?: boolean;
+}
+
+/** Signals all processes of a command with a group, as Ctrl-C does. Does nothing if they have ended. */
+export function interrupt({ child: { pid } }: RunningCommand): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGINT');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 /** Runs a command as a shell would, in a folder and with further environment variables. */
 export function runCommand(
   command: string,
   args: readonly string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, isGroup = false }: CommandOptions,
 ): RunningCommand {
-  const child = spawn(command, args, { cwd, env: { ...userEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...userEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: isGroup,
+  });
   const text = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk));
