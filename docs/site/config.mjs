@@ -17,7 +17,7 @@ const groups = {
   Begin: ['index', 'configuration', 'agents-and-providers', 'tools'],
   Use: ['api', 'translation', 'webhooks'],
   People: ['accounts', 'sign-in', 'admin-api'],
-  Operate: ['operations', 'upgrades', 'performance', 'security', 'changelog'],
+  Operate: ['operations', 'boxes', 'upgrades', 'performance', 'security', 'changelog'],
   Inside: ['architecture', 'contributing', 'releasing', 'glossary', 'decisions/index'],
 };
 

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Argument, Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { loadConfig } from '#shared/core/load-config.ts';
@@ -23,6 +23,7 @@ import { runDoctor } from './commands/doctor/run-doctor.ts';
 import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
 import { toExitCode, toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { createFilesCommand } from './commands/files/files-command.ts';
+import { addServiceCommands, applyBrokerOptions, type BrokerOptions } from './commands/service-commands.ts';
 import { setup } from './commands/setup.ts';
 import { useShortHelp } from './commands/short-help.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
@@ -39,7 +40,7 @@ import {
   upSettings,
   type LogsConfig,
 } from './config.ts';
-import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
+import { findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { credentialsFolder } from './up/cluster-state.ts';
 import { chooseLogFormat, createLogsCommand } from './logs/logs-command.ts';
 import { createLogRelay, type LogRelay } from './logs/log-relay.ts';
@@ -57,14 +58,6 @@ const root = dirname(dirname(import.meta.dirname));
 const { folder, words } = readDataFolder(root, process.argv.slice(2), process.env);
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
-};
-/** Modules of `rtr worker <kind>`: one for each tier, and the batch runner. */
-const workerModules = {
-  gpu: () => import('../gpu-worker/main.ts'),
-  cli: () => import('../cli-worker/main.ts'),
-  cloud: () => import('../cloud-worker/main.ts'),
-  tools: () => import('../tools-worker/main.ts'),
-  batch: () => import('../batch-runner/main.ts'),
 };
 const json = new Option('--json', 'print JSON instead of sentences');
 
@@ -144,7 +137,7 @@ program
   .option('--credentials <file>', 'credential for the broker to check, instead of NATS_CREDENTIALS')
   .addOption(new Option('--role <role>', 'the role that the credential is meant for').choices(roles))
   .addOption(json)
-  .action((options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
+  .action((options: BrokerOptions & { role?: Role; json?: true }) => {
     applyBrokerOptions(options);
     return runDoctor(options, { environment: process.env, folder, collectFindings, print });
   });
@@ -174,22 +167,7 @@ program
   .addOption(json)
   .action((options: { json?: true }) => runOnKeyStore(options, acceptStore));
 
-program
-  .command('worker')
-  .description('run one worker, configured by environment variables')
-  .addArgument(
-    new Argument('<kind>', 'the tier that the worker serves, or `batch` for a batch runner').choices(
-      Object.keys(workerModules),
-    ),
-  )
-  .option('--nats <url>', 'address of the broker, instead of NATS_URL')
-  .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
-  .action((kind: keyof typeof workerModules, options: { nats?: string; credentials?: string }) => {
-    applyBrokerOptions(options);
-    return kind === 'batch'
-      ? runService(workerModules.batch, 'runner', ['NATS_URL', 'REDIS_URL'])
-      : runService(workerModules[kind], kind, ['NATS_URL']);
-  });
+addServiceCommands(program, folder);
 program.addCommand(createBatchesCommand(runAsClient));
 program.addCommand(createFilesCommand(runAsClient));
 program.addCommand(
@@ -199,16 +177,6 @@ program.addCommand(
     print,
   }),
 );
-program
-  .command('ingress')
-  .description('run one ingress, configured by environment variables')
-  .action(() => runService(() => import('../ingress/main.ts'), 'ingress', ['NATS_URL', 'REDIS_URL']));
-program
-  .command('demo-engine')
-  .description('run the demo engine, an OpenAI-compatible server without weights')
-  .action(async () => {
-    await import('../demo-engine/main.ts');
-  });
 program
   .command('version')
   .description('print the version')
@@ -274,22 +242,6 @@ function runAsClient(...[options, command]: Parameters<RunClientCommand>): Promi
   const config = loadConfig(clientSettings, process.env);
   const { stdin: input, stdout: output, stderr: barOutput } = process;
   return withClient({ config, folder, json: options.json ?? false, print, input, output, barOutput }, command);
-}
-
-/** Writes the values of command-line options into the environment variables that they override. */
-function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
-  if (nats !== undefined) process.env['NATS_URL'] = nats;
-  if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
-}
-
-/** Runs a service in this process, connected to the cluster of this folder unless the environment variables name another cluster. */
-async function runService(load: () => Promise<unknown>, role: Role, needed: readonly ClusterAddress[]): Promise<void> {
-  const addresses = findClusterAddresses(loadConfig(clusterSettings, process.env), folder, needed, role);
-  for (const [name, value] of Object.entries(addresses)) {
-    if (value !== undefined) process.env[name] = value;
-    delete process.env[`${name}_FILE`];
-  }
-  await load();
 }
 
 async function findPlan(registryFile: string | undefined): Promise<Plan> {

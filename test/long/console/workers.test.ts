@@ -20,6 +20,7 @@ import { openAs, openPageAs, type KnownPerson, type TabOptions } from '../../hel
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 import { folderCommand } from '#services/console/web/pages/workers/folder-command.ts';
 import { least } from '../../helpers/least.ts';
+import { version } from '#shared/core/version.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
@@ -159,7 +160,7 @@ describe('workers and models in the console', () => {
     await page.setViewportSize(wide);
 
     const [, address = '', secret = ''] = / join (\S+)#([\w-]{43})$/.exec(line) ?? [];
-    expect(line).toBe(`npx --yes ${address}/rtr.tgz join ${address}#${secret}`);
+    expect(line).toBe(`npx --yes ${address}/rtr-${version}.tgz join ${address}#${secret}`);
     const user = createUser();
     const answer = await fetch(`${address}/api/join`, {
       method: 'POST',

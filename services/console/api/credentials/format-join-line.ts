@@ -1,3 +1,4 @@
+import { version } from '#shared/core/version.ts';
 import type { CertificateFacts } from '#shared/core/tls/read-certificate-facts.ts';
 import { isLoopback } from './find-join-address.ts';
 
@@ -10,7 +11,8 @@ export interface JoinLine {
 
 /**
  * Formats the line with which a machine joins. The router itself serves the program. For a certificate that no authority has signed, curl
- * downloads the program, because it can be told the key to trust, and the secret is followed by the fingerprint of the certificate.
+ * downloads the program, because it can be told the key to trust, and the secret is followed by the fingerprint of the certificate. The file
+ * of npx is named after the release, because npx never fetches a file again.
  * @param address the origin at which the machine reaches the router
  * @param certificate the certificate of the router; undefined if the router itself does not answer HTTPS
  * @param hasRelay whether the router passes boxes on to NATS
@@ -25,7 +27,7 @@ export function formatJoinLine(
   const pinned = !isPlain && certificate?.selfSigned === true ? certificate : undefined;
   const program = pinned
     ? `curl -fsSk --pinnedpubkey 'sha256//${pinned.spki}' ${address}/install | sh -s --`
-    : `npx --yes ${address}/rtr.tgz`;
+    : `npx --yes ${address}/rtr-${version}.tgz`;
   const token = pinned ? `${secret}.${pinned.fingerprint}` : secret;
   const notes = [
     ...(isLoopback(hostname)
