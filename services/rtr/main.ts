@@ -138,7 +138,7 @@ program
   .addOption(new Option('--role <role>', 'the role that the credential is meant for').choices(roles))
   .addOption(json)
   .action((options: BrokerOptions & { role?: Role; json?: true }) => {
-    applyBrokerOptions(options);
+    applyBrokerOptions(process.env, options);
     return runDoctor(options, { environment: process.env, folder, collectFindings, print });
   });
 
@@ -167,7 +167,19 @@ program
   .addOption(json)
   .action((options: { json?: true }) => runOnKeyStore(options, acceptStore));
 
-addServiceCommands(program, folder);
+addServiceCommands(program, {
+  folder,
+  environment: process.env,
+  run: {
+    gpu: () => import('../gpu-worker/main.ts'),
+    cli: () => import('../cli-worker/main.ts'),
+    cloud: () => import('../cloud-worker/main.ts'),
+    tools: () => import('../tools-worker/main.ts'),
+    batch: () => import('../batch-runner/main.ts'),
+    ingress: () => import('../ingress/main.ts'),
+    'demo-engine': () => import('../demo-engine/main.ts'),
+  },
+});
 program.addCommand(createBatchesCommand(runAsClient));
 program.addCommand(createFilesCommand(runAsClient));
 program.addCommand(
