@@ -2,8 +2,18 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** The commit of the release before this one, with which this one shares a cluster during an upgrade. */
-export const previousRelease = 'efbb30f4c';
+/** The last commit before releases had tags. */
+const untaggedRelease = 'efbb30f4c';
+
+/** The release before this one, with which this one shares a cluster during an upgrade: the newest tag of an earlier commit. */
+export const previousRelease = findPreviousTag() ?? untaggedRelease;
+
+function findPreviousTag(): string | undefined {
+  const { status, stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD~1'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
 
 /** Whether the repository has the commit; a shallow clone may lack it. */
 export function hasCommit(commit: string): boolean {
