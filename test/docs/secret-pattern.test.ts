@@ -7,10 +7,10 @@ import { keyKinds } from '#shared/accounts/keys/key-format.ts';
 import { generateToken } from '#shared/accounts/people/secret-token.ts';
 import { RefreshTokens } from '#shared/accounts/sign-in/programs/refresh-token.ts';
 
-const [, documented = ''] = /```\n(\S*rtr_\S+)\n```/.exec(readFileSync('docs/accounts.md', 'utf8')) ?? [];
+const [, documented = ''] = /```\n(\S*rtr_\S+)\n```/.exec(readFileSync('SECURITY.md', 'utf8')) ?? [];
 const refreshTokens = new RefreshTokens(() => [randomBytes(32)]);
 
-it('the pattern in docs/accounts.md finds every secret that the router makes for people and programs, whole', () => {
+it('the pattern in SECURITY.md finds every secret that the router makes for people and programs, whole', () => {
   for (let time = 0; time < 1_000; time += 1) {
     const secrets = [
       ...keyKinds.map((kind) => generateKey(kind).rawKey),

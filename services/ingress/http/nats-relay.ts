@@ -37,9 +37,15 @@ const openingHeaders = [
   'sec-websocket-version',
 ];
 
-/** Returns the most connections that may be relayed: as many as fit into an eighth of the memory, and at most 1,000. */
+/**
+ * Maximum of connections that NATS has not checked yet. NATS counts them among the 1,000 that it accepts, of which these and the admitted
+ * ones leave a tenth to the cluster's own parts.
+ */
+const maxUnchecked = 100;
+
+/** Returns the most connections that may be admitted: as many as fit into an eighth of the memory, and at most 800. */
 export function computeMaxRelayed(memoryBytes: number): number {
-  return Math.min(1_000, Math.floor(computeMemoryShare(memoryDivisor, memoryBytes) / connectionBytes));
+  return Math.min(800, Math.floor(computeMemoryShare(memoryDivisor, memoryBytes) / connectionBytes));
 }
 
 /** Whether a request opens the WebSocket of a worker, and nothing else. All other requests are for the app, which refuses WebSockets. */
@@ -52,7 +58,7 @@ export function opensRelay({ method, url, headers, rawHeaders }: IncomingMessage
 export interface NatsRelayParts {
   /** Address of the WebSocket listener of NATS. */
   url: string;
-  /** Maximum of connections. As many more may wait until NATS has checked their credential. */
+  /** Maximum of connections whose credential NATS has checked. Up to 100 more may wait for that. */
   max: number;
   log: Logger;
 }
@@ -71,7 +77,7 @@ export class NatsRelay {
 
   constructor({ url, max, log }: NatsRelayParts) {
     this.#address = new URL(url);
-    this.#unchecked = new WaitingConnections(max, () => true);
+    this.#unchecked = new WaitingConnections(Math.min(max, maxUnchecked), () => true);
     this.#admitted = new WaitingConnections(max, () => true);
     this.#log = log;
   }

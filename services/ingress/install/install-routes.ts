@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
 import { TLSSocket } from 'node:tls';
 import { Router, type Request } from 'express';
 import type { Logger } from '#shared/core/log.ts';
@@ -14,6 +15,15 @@ export interface InstallRoutesParts {
   readPackage: () => Promise<Buffer>;
   log: Pick<Logger, 'warn'>;
 }
+
+/** Milliseconds after which a package that could not be read is read again. Building one takes the machine for seconds. */
+const retryMs = 60_000;
+
+/** Milliseconds without progress after which a download is ended. */
+const stalledMs = 30_000;
+
+/** Bytes of a package that are written at once. */
+const pieceBytes = 64 * 1024;
 
 const missingPackage =
   'This router cannot build its package: its log says why. Install Model Router from where this router was installed.\n';
@@ -31,15 +41,18 @@ const packagePaths = ['/rtr.tgz', `/rtr-${version}.tgz`];
 export function createInstallRoutes({ publicUrl, readPackage, log }: InstallRoutesParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   let archive: Promise<{ content: Buffer; etag: string } | undefined> | undefined;
-  const readOnce = (): typeof archive =>
-    (archive ??= readPackage().then(
+  let failedAt = 0;
+  const readOnce = (): typeof archive => {
+    if (Date.now() < failedAt + retryMs) return undefined;
+    return (archive ??= readPackage().then(
       (content) => ({ content, etag: `"${createHash('sha256').update(content).digest('base64url')}"` }),
       (err: unknown) => {
         log.warn({ err }, 'the package for other machines cannot be read');
-        archive = undefined;
+        [archive, failedAt] = [undefined, Date.now()];
         return undefined;
       },
     ));
+  };
   routes.get(packagePaths, async (request, response) => {
     const found = await readOnce();
     if (!found) return void response.status(404).type('text/plain').send(missingPackage);
@@ -47,7 +60,11 @@ export function createInstallRoutes({ publicUrl, readPackage, log }: InstallRout
     response.set({ etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' });
     if (request.get('if-none-match') === etag) return void response.status(304).end();
     response.set({ 'content-type': 'application/gzip', 'content-length': String(content.length) });
-    return void response.end(request.method === 'HEAD' ? undefined : content);
+    if (request.method === 'HEAD') return void response.end();
+    // A client that does not read holds a piece of the package, and not all of it.
+    response.setTimeout(stalledMs, () => response.destroy());
+    // The client has closed the connection, or reads no more.
+    await pipeline(splitIntoPieces(content), response).catch(() => undefined);
   });
   routes.get('/install', (request, response) => {
     response
@@ -56,6 +73,10 @@ export function createInstallRoutes({ publicUrl, readPackage, log }: InstallRout
       .send(writeInstallScript(resolveRouterAddress(request, publicUrl), findPinnedKey(request)));
   });
   return routes;
+}
+
+function* splitIntoPieces(content: Buffer): Generator<Buffer> {
+  for (let start = 0; start < content.length; start += pieceBytes) yield content.subarray(start, start + pieceBytes);
 }
 
 /** Returns the digest of the key of this connection's certificate if no authority has signed it, so that programs must name the key. */

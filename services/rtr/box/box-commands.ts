@@ -51,12 +51,11 @@ export function addBoxCommands(program: Command, context: BoxContext): void {
 async function runJoin(context: BoxContext, line: string | undefined, install: boolean): Promise<void> {
   const { data, root, environment, print } = context;
   const folder = boxFolder(data);
-  const lock = lockBox(data);
+  // A service that runs has the lock, and is started again as this version.
+  const lock = install ? { release: () => undefined } : lockBox(data);
   try {
     const box = await joinRouter({ line, folder, host: hostname(), say: print, warn: printWarning });
     if (install) {
-      // The service takes the lock itself.
-      lock.release();
       await runInstall(context, box);
       return;
     }

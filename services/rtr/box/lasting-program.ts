@@ -13,7 +13,11 @@ export function makeLasting(program: string, folder: string): string {
   const draft = `${folder}.new`;
   rmSync(draft, { recursive: true, force: true });
   cpSync(packages, draft, { recursive: true, verbatimSymlinks: true });
-  if (existsSync(folder)) rmSync(folder, { recursive: true });
+  // A service that runs from the folder finds one at every moment but between two renames.
+  const old = `${folder}.old`;
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(folder)) renameSync(folder, old);
   renameSync(draft, folder);
+  rmSync(old, { recursive: true, force: true });
   return join(folder, relative(packages, program));
 }

@@ -39,7 +39,9 @@ export async function redeemInvitation(
   const answer = await callRouter(invitation, '/api/join', { v: 1, token: secret, key, host });
   const body = parseJson(answer.text);
   const admission = answer.status === 200 ? admissionSchema.safeParse(body).data : undefined;
-  if (!admission) throw explainRefusal(address, answer, refusalSchema.safeParse(body).data?.error);
+  // The path could name another host, as `//host/` does.
+  const hasOtherHost = admission && new URL(admission.broker, address).host !== new URL(address).host;
+  if (!admission || hasOtherHost) throw explainRefusal(address, answer, refusalSchema.safeParse(body).data?.error);
   const { name, broker } = admission;
   const credentials: Admission['credentials'] = {};
   // Tiers that this release does not know are left out.

@@ -8,6 +8,7 @@ import {
   toLocalNatsUrl,
   toLocalRedisUrl,
 } from './cluster-state.ts';
+import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { UpError } from './up-error.ts';
 
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
@@ -36,7 +37,9 @@ export function findClusterAddresses<Needed extends ClusterAddress>(
   const addresses = needed.map((name) => [name, config[name] ?? local[name]] as const);
   const missing = addresses.filter(([, url]) => url === undefined).map(([name]) => name);
   if (missing.length > 0)
-    throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
+    throw new UpError(
+      `There is no cluster here: set ${missing.join(' and ')}, or start one with ${findOwnCommand()} up.`,
+    );
   const isOwnNats = config.NATS_URL === undefined && state !== undefined && needsCredential(state);
   const ownCredential = isOwnNats ? ownCredentialFile(credentialsFolder(folder), role) : undefined;
   return {

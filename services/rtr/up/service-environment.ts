@@ -41,6 +41,9 @@ export function buildServiceEnvironment(
     LOG_FORMAT: 'json',
     // The port in the settings is for the ingress. Workers choose free ports.
     ADMIN_PORT: undefined,
+    // Metrics stay on this machine, whatever an image or an operator sets for parts that run alone.
+    ADMIN_HOST: undefined,
+    ADMIN_HOST_FILE: undefined,
     ...(natsAccess && role && buildNatsEnvironment(role, natsAccess)),
   };
 }

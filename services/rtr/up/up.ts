@@ -9,6 +9,7 @@ import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { findServiceProgram } from './find-service-program.ts';
 import { EngineWorkers } from './workers/engine-workers.ts';
 import { findLocalEngines, listsModels, listNamedEngines } from './workers/find-engines.ts';
+import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { toFolderError, UpError } from './up-error.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './servers/free-port.ts';
@@ -237,7 +238,7 @@ async function requireFreePort({ PORT, HOST }: UpConfig): Promise<void> {
   });
   if (isFree) return;
   throw new UpError(
-    `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
+    `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} ${findOwnCommand()} up.`,
   );
 }
 

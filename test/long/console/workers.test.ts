@@ -197,7 +197,7 @@ describe('workers and models in the console', () => {
   it('are said to join with a command of the folder where the ingress itself has no credential', async () => {
     const page = await open('/workers');
     await page.getByText(folderCommand).waitFor();
-    expect(await page.getByText('npx rtr credentials worker').count()).toBe(0);
+    expect(await page.getByText('rtr credentials worker').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Add a worker' }).count()).toBe(0);
     await expectNoViolation(page);
   });

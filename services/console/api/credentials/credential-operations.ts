@@ -146,7 +146,7 @@ function toAnswer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker
  */
 function formatWorkerCommand({ name, tier }: { name: string; tier: Tier }, natsUrl: string): string {
   const addresses = natsUrl.split(',').map((address) => removeSecrets(address.trim()));
-  return `npx rtr worker ${tier} --nats ${addresses.join(',')} --credentials ${name}.creds`;
+  return `rtr worker ${tier} --nats ${addresses.join(',')} --credentials ${name}.creds`;
 }
 
 function removeSecrets(address: string): string {

@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os';
+import { listExternalAddresses } from '#shared/core/external-addresses.ts';
 import { resolveRouterAddress, type AddressedRequest } from '#shared/core/router-address.ts';
 
 export interface RouterListening {
@@ -32,11 +32,4 @@ export function findJoinAddress(
 
 export function isLoopback(host: string): boolean {
   return /^(?:127\.|localhost$|\[?::1\]?$)/.test(host);
-}
-
-/** Lists the IPv4 addresses of this machine that other machines may reach. */
-function listExternalAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
-    addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
-  );
 }

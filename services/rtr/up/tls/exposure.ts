@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os';
+import { listExternalAddresses } from '#shared/core/external-addresses.ts';
 import { isLoopback } from '../cluster-addresses.ts';
 
 /** The parts of the settings that say where a router listens. */
@@ -31,7 +31,10 @@ export function describeExposure(
     `Other machines reach this router at ${url}: clients with a key, people with an account, and boxes with an invitation.`,
     'Its metrics, and the NATS and Redis that it runs, stay on this machine.',
     ...(isSelfSigned
-      ? ['Browsers warn of its certificate, which the router has made itself; boxes check the fingerprint.']
+      ? [
+          'The router has made its certificate itself: boxes check its fingerprint, browsers warn, and programs must be told to trust it',
+          '(NODE_EXTRA_CA_CERTS, SSL_CERT_FILE) or be given an http:// address, in a network that you trust.',
+        ]
       : []),
   ];
   return `${lines.join('\n')}\n`;
@@ -39,10 +42,4 @@ export function describeExposure(
 
 function toUrl({ HOST: host, PORT: port }: Listening): string {
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-function listExternalAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
-    addresses.filter(({ internal, family }) => !internal && family === 'IPv4').map(({ address }) => address),
-  );
 }

@@ -1,6 +1,7 @@
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import * as asn1 from '@peculiar/asn1-x509';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { ServerCertificate } from '#shared/core/tls/tls-folder.ts';
 
 /** Milliseconds for which the certificate is valid: ten years. Its fingerprint in the credentials of boxes is what programs trust. */
@@ -14,10 +15,11 @@ const signatureType = '1.2.840.10045.4.3.2';
 const commonNameType = '2.5.4.3';
 
 /**
- * Makes a self-signed certificate for a server (RFC 5280), with a new key on the curve P-256. It names no host, because programs that trust
- * it compare its fingerprint, and cannot sign other certificates.
+ * Makes a self-signed certificate for a server (RFC 5280), with a new key on the curve P-256. It cannot sign other certificates. Boxes
+ * compare its fingerprint; other programs that trust it look for their router's name or address in it.
+ * @param hosts names and addresses of the server
  */
-export function makeCertificate(now: Date): ServerCertificate {
+export function makeCertificate(now: Date, hosts: readonly string[] = ['localhost']): ServerCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signature = new asn1.AlgorithmIdentifier({ algorithm: signatureType });
   const commonName = new asn1.AttributeTypeAndValue({
@@ -44,7 +46,7 @@ export function makeCertificate(now: Date): ServerCertificate {
       publicKey.export({ type: 'spki', format: 'der' }),
       asn1.SubjectPublicKeyInfo,
     ),
-    extensions: new asn1.Extensions([basicConstraints]),
+    extensions: new asn1.Extensions([basicConstraints, nameHosts(hosts)]),
   });
   const signatureValue = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), privateKey);
   const certificate = new asn1.Certificate({
@@ -56,6 +58,14 @@ export function makeCertificate(now: Date): ServerCertificate {
     cert: formatPem(Buffer.from(AsnConvert.serialize(certificate))),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
+}
+
+function nameHosts(hosts: readonly string[]): asn1.Extension {
+  const names = hosts.map((host) => new asn1.GeneralName(isIP(host) === 0 ? { dNSName: host } : { iPAddress: host }));
+  return new asn1.Extension({
+    extnID: asn1.id_ce_subjectAltName,
+    extnValue: new OctetString(AsnConvert.serialize(new asn1.SubjectAlternativeName(names))),
+  });
 }
 
 /** Returns a random serial number, whose first bits make it positive, and as long as it is written. */

@@ -37,7 +37,7 @@ describe('an invitation of a machine', () => {
     });
     expect(status).toBe(201);
     const [, secret = ''] =
-      /^npx --yes https:\/\/llm\.example\.com\/rtr\.tgz join https:\/\/llm\.example\.com#([\w-]{43})$/.exec(
+      /^npx --yes https:\/\/llm\.example\.com\/rtr-[\w.-]+\.tgz join https:\/\/llm\.example\.com#([\w-]{43})$/.exec(
         body.command,
       ) ?? [];
     expect(secret).not.toBe('');
@@ -118,7 +118,7 @@ describe('the line with which a machine joins', () => {
     expect(rest).toMatch(new RegExp(`^[\\w-]{43}\\.${fingerprint}$`));
     expect(note).toBeUndefined();
     writeFileSync(join(tlsFolder, 'tls.crt'), readFileSync(certFile));
-    expect((await ada.post(path)).body.command).toMatch(/^npx --yes \S+\/rtr\.tgz join \S+#[\w-]{43}$/);
+    expect((await ada.post(path)).body.command).toMatch(/^npx --yes \S+\/rtr-[\w.-]+\.tgz join \S+#[\w-]{43}$/);
   });
 
   it('says what to do if other machines cannot use it', async () => {

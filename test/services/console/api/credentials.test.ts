@@ -40,7 +40,7 @@ describe('a credential of a worker', () => {
     const { status, body } = await ada.post(path, { name: 'joes-box', tier: 'gpu', expiresInDays: 90 });
     expect(status).toBe(201);
     const addresses = 'nats://10.0.0.7:4222,wss://router.example.com/nats';
-    expect(body.command).toBe(`npx rtr worker gpu --nats ${addresses} --credentials joes-box.creds`);
+    expect(body.command).toBe(`rtr worker gpu --nats ${addresses} --credentials joes-box.creds`);
     expect(parseCredential(body.text)).toMatchObject({ role: 'gpu', name: 'joes-box', prefix: 'rtr' });
     const { expiresAt, issuedAt } = body.credential;
     expect(body.credential).toEqual({ name: 'joes-box', tier: 'gpu', issuedAt, expiresAt });

@@ -175,7 +175,7 @@ it('connections that NATS has not checked end the oldest of them, and none that 
 
 it('relayed connections take at most an eighth of the memory of a process', () => {
   expect(computeMaxRelayed(1024 ** 3)).toBe(512);
-  expect(computeMaxRelayed(0)).toBe(1_000);
+  expect(computeMaxRelayed(0)).toBe(800);
 });
 
 it('a worker is told when NATS cannot be reached, or refuses its WebSocket', async () => {

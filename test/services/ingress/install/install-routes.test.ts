@@ -9,6 +9,7 @@ import { version } from '#shared/core/version.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 const content = Buffer.from('a package');
@@ -59,6 +60,12 @@ describe('the package that a router serves', () => {
     expect(again.status).toBe(304);
   });
 
+  it('reaches a client whole, however large it is', async () => {
+    const large = Buffer.alloc(3_000_001, 'package');
+    const url = await serve({ readPackage: () => Promise.resolve(large) });
+    expect(Buffer.from(await (await fetch(`${url}/rtr.tgz`)).arrayBuffer()).equals(large)).toBe(true);
+  });
+
   it('is read once for all who request it, however many they are', async () => {
     let reads = 0;
     const readPackage = () => Promise.resolve(Buffer.from(String(++reads)));
@@ -67,7 +74,7 @@ describe('the package that a router serves', () => {
     expect(new Set(await Promise.all(answers.map((answer) => answer.text())))).toEqual(new Set(['1']));
   });
 
-  it('is missing with a sentence when it cannot be read, and is tried again', async () => {
+  it('is missing with a sentence when it cannot be read, and is read again after a minute', async () => {
     let isBroken = true;
     const readPackage = () => (isBroken ? Promise.reject(new Error('no compiler')) : Promise.resolve(content));
     const url = await serve({ readPackage });
@@ -75,6 +82,9 @@ describe('the package that a router serves', () => {
     expect(answer.status).toBe(404);
     expect(await answer.text()).toContain('cannot build its package');
     isBroken = false;
+    // Each try may take the machine for seconds.
+    expect((await fetch(`${url}/rtr.tgz`)).status).toBe(404);
+    passTime(61_000);
     expect((await fetch(`${url}/rtr.tgz`)).status).toBe(200);
   });
 });

@@ -1,3 +1,4 @@
+import { findOwnCommand } from '#services/rtr/client/lib/own-command.mjs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findClusterAddresses, isSameRouter, findOwnRouter } from '#services/rtr/up/cluster-addresses.ts';
@@ -49,7 +50,9 @@ describe('the addresses of the cluster', () => {
   });
 
   it('are named in the error when neither has them', () => {
-    const error = new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.');
+    const error = new UpError(
+      `There is no cluster here: set NATS_URL and REDIS_URL, or start one with ${findOwnCommand()} up.`,
+    );
     expect(() => findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'], 'ingress')).toThrow(error);
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
     expect(() => findClusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'], 'ingress')).toThrow('set REDIS_URL, or');

@@ -31,7 +31,7 @@ export const Credentials = memo(function Credentials() {
 
 function AddByCommand() {
   return (
-    <AddInTerminal code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d">
+    <AddInTerminal code="rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d">
       This router cannot invite machines: <code>CREDENTIALS_DIR</code> is not set. A worker joins with a credential,
       which is made where the folder of the cluster’s authority is:
     </AddInTerminal>
@@ -40,7 +40,7 @@ function AddByCommand() {
 
 /**
  * Shows how to add a worker to a router without credentials. The address of NATS, with its password, is in the folder of a router that
- * `npm start` has started.
+ * `rtr up` has started.
  */
 function AddInFolder() {
   const elsewhere = (
@@ -51,8 +51,8 @@ function AddInFolder() {
   );
   return (
     <AddInTerminal code={folderCommand} below={elsewhere}>
-      This router signs in to NATS without a credential, and so do its workers. Where it was started with{' '}
-      <code>npm start</code>, run this on its machine, in its folder. The engine may be on another machine:
+      This router signs in to NATS without a credential, and so do its workers. Run this on its machine, in a checkout
+      in the folder where it was started. The engine may be on another machine:
     </AddInTerminal>
   );
 }

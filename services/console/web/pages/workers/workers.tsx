@@ -37,9 +37,8 @@ function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]
   if (workers.length === 0) {
     return (
       <EmptyPanel title="No worker is connected">
-        Start a worker on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
-        second. See <Code>docs/configuration.md</Code> or, for a worker in another network,{' '}
-        <Code>docs/operations.md</Code>.
+        Administrators add one below, on any machine. A worker with its own settings, <Code>rtr worker gpu</Code>,
+        appears here within a second, too.
       </EmptyPanel>
     );
   }

@@ -33,7 +33,7 @@ describe('rtr up', () => {
     const run = project.rtr('up');
     expect(await run.ended).toBe(1);
     const { port } = project;
-    const advice = `stop that, or choose another port, as in PORT=${port + 1} npm start.`;
+    const advice = `stop that, or choose another port, as in PORT=${port + 1} rtr up.`;
     expect(run.err).toBe(`Port ${port} is taken by another program: ${advice}\n`);
     expect(existsSync(join(project.root, '.rtr/nats'))).toBe(false);
     other.close();
@@ -91,7 +91,7 @@ describe('rtr up', () => {
   });
 
   it('is joined by a worker that the command of the console starts in its folder', async () => {
-    const [, address, words = ''] = /^ENGINE_URL=(\S+) npx rtr (.+)$/.exec(folderCommand) ?? [];
+    const [, address, words = ''] = /^ENGINE_URL=(\S+) rtr (.+)$/.exec(folderCommand) ?? [];
     expect(address).toMatch(/^http:/);
     const demo = JSON.parse(read('cluster.json')) as { ports: { demo: number } };
     const engine = { ENGINE_URL: `http://127.0.0.1:${demo.ports.demo}`, WORKER_ID: 'by-hand' };

@@ -23,10 +23,10 @@ it.each([
     const text = describeExposure({ PORT: 8484, ...listening }, true, addresses);
     expect(text).toContain(`at ${url} clients with a key, people with an account, and boxes with an invitation.`);
     expect(text).toContain('Its metrics, and the NATS and Redis that it runs, stay on this machine.');
-    expect(text).toContain('Browsers warn');
+    expect(text).toContain('browsers warn');
   },
 );
 
 it('an exposed router with a certificate of an authority says nothing of warnings', () => {
-  expect(describeExposure({ HOST: '0.0.0.0', PORT: 8484 }, false, [])).not.toContain('Browsers warn');
+  expect(describeExposure({ HOST: '0.0.0.0', PORT: 8484 }, false, [])).not.toContain('browsers warn');
 });
