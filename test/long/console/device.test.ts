@@ -47,7 +47,7 @@ describe('a person in a browser', () => {
     await expectNoViolation(page);
     await pressAndConfirm(page, 'Sign out rtr', 'Sign out');
     await until(async () => (await statusWith(here.cluster.url, token)) === 401);
-    await page.getByText('rtr login').waitFor();
+    await page.getByText(`npx ${here.cluster.url}/rtr.tgz login ${here.cluster.url}`).waitFor();
   });
 
   it('denies a program, and is told when a code is wrong', async () => {
