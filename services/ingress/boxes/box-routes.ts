@@ -2,7 +2,7 @@ import { json, Router } from 'express';
 import { refuseMethod } from '../http/answer-error.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import type { BoxContext } from './box-context.ts';
-import { answerBoxError } from './box-error.ts';
+import { answerBoxRefusal } from './box-refusal.ts';
 import { createJoinHandler, type JoinedBox } from './join-box.ts';
 import { createLeaveHandler, type LeftBox } from './leave-box.ts';
 
@@ -30,6 +30,6 @@ export function createBoxRoutes(context: BoxContext, { noteJoin, noteLeave }: Bo
   routes.post('/api/join', readBody, createJoinHandler(context, noteJoin));
   routes.post('/api/leave', readBody, createLeaveHandler(context, noteLeave));
   routes.all(paths, refuseMethod('POST'));
-  routes.use(paths, answerBoxError(log));
+  routes.use(paths, answerBoxRefusal(log));
   return routes;
 }

@@ -4,7 +4,7 @@ import { isValid } from '#shared/broker/authority/credentials.ts';
 import { issueTokensInThread } from '#shared/broker/authority/run-signing-thread.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { chooseBoxName } from './choose-box-name.ts';
-import { BoxError } from './box-error.ts';
+import { BoxRefusal } from './box-refusal.ts';
 
 export interface JoiningBox {
   invitation: Pick<BoxInvitation, 'tiers' | 'name' | 'redeemedAt'>;
@@ -23,7 +23,7 @@ export interface BoxTokens {
  * Issues the tokens of a box, and adds them to `authority.issued`. A box that has a valid token keeps its name. So a box gets the same name
  * again if this process ended after the authority was written and before the answer was sent.
  * @param hasEntry whether the registry has an entry for credentials of a name
- * @throws BoxError if the key belongs to a component of the cluster, or was revoked after it had redeemed the invitation
+ * @throws BoxRefusal if the key belongs to a component of the cluster, or was revoked after it had redeemed the invitation
  */
 export async function issueBoxTokens(
   authority: Authority,
@@ -34,10 +34,10 @@ export async function issueBoxTokens(
   const now = Date.now();
   const own = issued.filter((credential) => credential.key === key);
   if (own.some(({ role }) => !tiers.some((tier) => tier === role)))
-    throw new BoxError(400, 'invalid_request', '`key` belongs to another component of the cluster.');
+    throw new BoxRefusal(400, 'invalid_request', '`key` belongs to another component of the cluster.');
   const { redeemedAt = now } = invitation;
   if (own.some(({ revokedAt = 0 }) => revokedAt >= redeemedAt))
-    throw new BoxError(409, 'invitation_used', 'The box of this invitation was revoked. Ask for a new invitation.');
+    throw new BoxRefusal(409, 'invitation_used', 'The box of this invitation was revoked. Ask for a new invitation.');
   const valid = own.filter((credential) => isValid(credential, now));
   const isTaken = (name: string): boolean => issued.some((other) => other.name === name && isValid(other, now));
   const box = valid[0]?.name ?? chooseBoxName({ name: invitation.name, host }, isTaken, hasEntry);

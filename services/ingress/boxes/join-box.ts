@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { BoxInvitation } from '#shared/accounts/boxes/box-invitation-store.ts';
 import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { isUserKey } from '#shared/broker/authority/credentials.ts';
-import { BoxError } from './box-error.ts';
-import { parseBody, refuseAddress, requireFolder, type BoxContext } from './box-context.ts';
+import { BoxRefusal } from './box-refusal.ts';
+import { parseBody, countBoxTry, requireFolder, type BoxContext } from './box-context.ts';
 import { issueBoxTokens, type BoxTokens } from './issue-box-tokens.ts';
 
 /** The path on the router's own port at which boxes reach NATS by WebSocket. */
@@ -43,9 +43,9 @@ export function createJoinHandler(
     const address = request.ip ?? '';
     const invitation = await boxInvitations.redeem(token, key);
     if (typeof invitation === 'string') {
-      await refuseAddress(signInGuard, address);
+      await countBoxTry(signInGuard, address, 'join');
       const [status, message] = refusals[invitation];
-      throw new BoxError(status, `invitation_${invitation}`, message);
+      throw new BoxRefusal(status, `invitation_${invitation}`, message);
     }
     const { box, tokens } = await findTokens(folder, invitation, { key, host, address });
     response.json({ v: 1, name: box, credentials: tokens, broker: brokerPath });
@@ -71,7 +71,7 @@ export function createJoinHandler(
 
     async function issue(): Promise<BoxTokens> {
       // This takes milliseconds, so it is done only for a box with an invitation.
-      if (!isUserKey(key)) throw new BoxError(400, 'invalid_request', '`key` is not the public key of a NATS user.');
+      if (!isUserKey(key)) throw new BoxRefusal(400, 'invalid_request', '`key` is not the public key of a NATS user.');
       const hasEntry = (name: string): boolean => Object.hasOwn(serving.registry.current().credentials, name);
       // The tokens are recorded in the authority before they are sent, because a box without a record could not be revoked.
       const made = await changeAuthority(folder, (authority) =>

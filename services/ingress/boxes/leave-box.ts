@@ -5,8 +5,8 @@ import { changeAuthority, readAuthority } from '#shared/broker/authority/authori
 import { isSignature, isValid, revokeCredentials } from '#shared/broker/authority/credentials.ts';
 import { buildServerConfigInThread } from '#shared/broker/authority/run-signing-thread.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { parseBody, refuseAddress, requireFolder, type BoxContext } from './box-context.ts';
-import { BoxError } from './box-error.ts';
+import { parseBody, countBoxTry, requireFolder, type BoxContext } from './box-context.ts';
+import { BoxRefusal } from './box-refusal.ts';
 
 /** A box whose credentials were revoked at its own request. */
 export interface LeftBox {
@@ -34,11 +34,13 @@ export function createLeaveHandler(
     const folder = requireFolder(authorityFolder);
     const { name, time, signature } = parseBody(leaveSchema, request.body);
     const address = request.ip ?? '';
-    // To look for the key and to check the signature takes milliseconds, so every request counts as refused.
-    await refuseAddress(serving.accounts.signInGuard, address);
+    const { signInGuard } = serving.accounts;
+    // To look for the key and to check the signature takes milliseconds, so a request counts until its signature is right.
+    await countBoxTry(signInGuard, address, 'leave');
     const key = findBoxKey(readAuthority(folder), name);
     if (key === undefined || !isSignature(key, JSON.stringify({ name, time }), signature))
-      throw new BoxError(401, 'signature_refused', 'No valid credential of this name has made this signature.');
+      throw new BoxRefusal(401, 'signature_refused', 'No valid credential of this name has made this signature.');
+    await signInGuard.withdrawBoxTry(address, 'leave');
     const revoke = (authority: Authority): number =>
       revokeCredentials(authority, (credential) => credential.name === name && credential.key === key).length;
     const revoked = await changeAuthority(folder, revoke, buildServerConfigInThread);

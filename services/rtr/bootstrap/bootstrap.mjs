@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isInstalledPackage } from '../../../shared/core/installed-package.mjs';
 import { ensureNode } from './ensure-node.mjs';
 import { installDependencies } from './install-dependencies.mjs';
-import { InstallError } from './install-error.mjs';
+import { InstallError } from './run-npm.mjs';
 import { isPackageDamaged } from './is-package-damaged.mjs';
 import { hostNodeSuffices, runOnNode } from './run-on-node.mjs';
 

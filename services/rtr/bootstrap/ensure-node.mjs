@@ -14,7 +14,7 @@ const downloadSize = '50 MB';
  * @param {string} root folder of the package
  * @param {string} folder the data folder
  * @param {boolean} [suffices] whether the machine's Node can run the package
- * @throws {import('./install-error.mjs').InstallError}
+ * @throws {import('./run-npm.mjs').InstallError}
  */
 export async function ensureNode(root, folder, suffices = hostNodeSuffices) {
   if (suffices) return process.execPath;

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
-import { InstallError } from './install-error.mjs';
+import { takeLock } from '../../../shared/core/take-lock.mjs';
 import { findMissingDependencies } from './missing-dependencies.mjs';
+import { findRunningCluster } from './running-cluster.mjs';
 import { reportProgress } from './report-progress.mjs';
-import { runNpm } from './run-npm.mjs';
+import { InstallError, runNpm } from './run-npm.mjs';
 
 /** Maximum milliseconds to wait for an installation that another process runs. */
 const lockTimeoutMs = 600_000;
@@ -20,7 +20,7 @@ const lockTimeoutMs = 600_000;
  */
 export async function installDependencies(root, purpose, { areDamaged = false } = {}) {
   if (!areDamaged && findMissingDependencies(root, purpose).length === 0) return;
-  const clusterProcess = lockHolder(join(root, '.rtr', 'up.lock'));
+  const clusterProcess = findRunningCluster(root);
   if (clusterProcess !== undefined) {
     throw new InstallError(
       `The dependencies ${areDamaged ? 'are damaged' : 'have changed'}, but a cluster (process ${clusterProcess}) runs on the installed ones: stop it first.`,

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { InstallError } from './install-error.mjs';
+
+/** Thrown when the dependencies cannot be installed. The message is written for the user. */
+export class InstallError extends Error {}
 
 /** The level `http` shows what becomes of each download, which no other output of npm does before its end. */
 const flags = ['--no-audit', '--no-fund', '--loglevel=http'];

@@ -10,7 +10,8 @@ import type { LogRelay } from '../logs/log-relay.ts';
 import { toFolderError } from '../up/up-error.ts';
 import type { Plan } from '../up/workers/plan-workers.ts';
 import { BoxError } from './box-error.ts';
-import { installBoxService, removeBoxService, runProgram, type ServicePlace } from './box-service.ts';
+import { installBoxService, pauseBoxService, removeBoxService, runProgram, type ServicePlace } from './box-service.ts';
+import type { BoxServiceFacts } from './service-file.ts';
 import { boxFolder, type JoinedBox } from './box-state.ts';
 import { joinRouter } from './join-router.ts';
 import { makeLasting } from './lasting-program.ts';
@@ -40,7 +41,7 @@ export function addBoxCommands(program: Command, context: BoxContext): void {
     .argument('[invitation]', '<address>#<token>; without it, the machine serves the router that it has joined')
     .option('--install', 'run as a service of this user, and return')
     .action((line: string | undefined, { install = false }: { install?: boolean }) =>
-      withFolder(context, () => runJoin(context, line, install)),
+      withFolder(context, () => (install ? runInstall : runJoin)(context, line)),
     );
   program
     .command('leave')
@@ -48,19 +49,14 @@ export function addBoxCommands(program: Command, context: BoxContext): void {
     .action(() => withFolder(context, () => runLeave(context)));
 }
 
-async function runJoin(context: BoxContext, line: string | undefined, install: boolean): Promise<void> {
+async function runJoin(context: BoxContext, line: string | undefined): Promise<void> {
   const { data, root, environment, print } = context;
-  const folder = boxFolder(data);
-  // A service that runs has the lock, and is started again as this version.
-  const lock = install ? { release: () => undefined } : lockBox(data);
+  const lock = lockBox(data);
   try {
-    const box = await joinRouter({ line, folder, host: hostname(), say: print, warn: printWarning });
-    if (install) {
-      await runInstall(context, box);
-      return;
-    }
+    const box = await becomeBox(context, line);
     const config = loadConfig(boxSettings, environment);
     const [plan, logs] = [await context.findPlan(config.ROUTER_CONFIG), context.createLogs(config)];
+    const folder = boxFolder(data);
     await serveBox({ box, folder, root, config, environment, plan, logs, say: print, ...createStopSignals() });
     print('stopped');
   } finally {
@@ -68,20 +64,43 @@ async function runJoin(context: BoxContext, line: string | undefined, install: b
   }
 }
 
-async function runInstall({ data, root, environment, print }: BoxContext, { name }: JoinedBox): Promise<void> {
+/** Joins as `runJoin`, and lets a service serve. A service that runs already is stopped meanwhile, and goes on if this fails. */
+async function runInstall(context: BoxContext, line: string | undefined): Promise<void> {
+  const place = findPlace();
+  const resume = await pauseBoxService(place);
+  try {
+    const lock = lockBox(context.data);
+    let box: JoinedBox;
+    try {
+      box = await becomeBox(context, line);
+    } finally {
+      // The service takes the lock itself.
+      lock.release();
+    }
+    for (const sentence of await installBoxService(place, describeService(context, box))) context.print(sentence);
+  } catch (error) {
+    await resume?.();
+    throw error;
+  }
+}
+
+function becomeBox({ data, print }: BoxContext, line: string | undefined): Promise<JoinedBox> {
+  return joinRouter({ line, folder: boxFolder(data), host: hostname(), say: print, warn: printWarning });
+}
+
+function describeService({ data, root, environment }: BoxContext, { name }: JoinedBox): BoxServiceFacts {
   const file = makeLasting(join(root, 'services/rtr/bootstrap.mjs'), join(data, 'app'));
   const lasting: Environment = { ...environment, PATH: removeNpmFolders(environment['PATH'] ?? '') };
   const variables = serviceVariables.flatMap((key) => {
     const value = lasting[key];
     return value === undefined || value === '' ? [] : [[key, value] as const];
   });
-  const sentences = await installBoxService(findPlace(), {
+  return {
     name,
     command: [process.execPath, file, '--data', data, 'join'],
     environment: Object.fromEntries(variables),
     logFile: join(boxFolder(data), 'box.log'),
-  });
-  for (const sentence of sentences) print(sentence);
+  };
 }
 
 async function runLeave({ data, print }: BoxContext): Promise<void> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { replaceFile } from '#shared/core/replace-file.ts';
@@ -26,18 +26,21 @@ export const runProgram: RunProgram = (program, args) =>
   promisify(execFile)(program, args, { timeout: commandTimeoutMs });
 
 /**
- * Writes the file of the service and starts it, now and whenever this user's services start.
+ * Writes the file of the service and starts it, now and whenever this user's services start. If it cannot be started, an earlier file is
+ * there again, or none.
  * @returns sentences for the user
  * @throws BoxError `no_service` if the operating system has no service manager for users, or it refuses
  */
 export async function installBoxService(place: ServicePlace, facts: BoxServiceFacts): Promise<string[]> {
   const file = requireServiceFile(place);
+  const earlier = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   mkdirSync(dirname(file), { recursive: true });
   replaceFile(file, place.platform === 'darwin' ? formatLaunchdAgent(facts) : formatSystemdUnit(facts));
   try {
-    for (const [program, ...args] of listStartCommands(place, file)) await place.run(program, args);
+    await runAll(place, listStartCommands(place, file));
   } catch (error) {
-    rmSync(file, { force: true });
+    if (earlier === undefined) await removeBoxService(place);
+    else replaceFile(file, earlier);
     const reason = error instanceof Error ? error.message.trim() : String(error);
     throw new BoxError(
       'no_service',
@@ -55,19 +58,36 @@ export async function installBoxService(place: ServicePlace, facts: BoxServiceFa
 }
 
 /**
+ * Stops the service, so that another version or membership can take its place.
+ * @returns a function that starts it again as it was, undefined if there is no service
+ */
+export async function pauseBoxService(place: ServicePlace): Promise<(() => Promise<void>) | undefined> {
+  const file = findServiceFile(place);
+  if (file === undefined || !existsSync(file)) return undefined;
+  await stopService(place);
+  return () => runAll(place, listStartCommands(place, file));
+}
+
+/**
  * Stops the service and removes its file.
  * @returns whether there was one
  */
 export async function removeBoxService(place: ServicePlace): Promise<boolean> {
   const file = findServiceFile(place);
   if (file === undefined || !existsSync(file)) return false;
-  for (const [program, ...args] of listStopCommands(place)) {
-    // A service that has never run or is stopped already is no reason to keep its file.
-    await place.run(program, args).catch(() => {});
-  }
+  await stopService(place);
   rmSync(file, { force: true });
   if (place.platform !== 'darwin') await place.run('systemctl', ['--user', 'daemon-reload']).catch(() => {});
   return true;
+}
+
+/** Stops the service, which then also does not start with the machine. One that has never run or is stopped already stays so. */
+async function stopService(place: ServicePlace): Promise<void> {
+  await runAll(place, listStopCommands(place)).catch(() => {});
+}
+
+async function runAll({ run }: ServicePlace, calls: readonly ProgramCall[]): Promise<void> {
+  for (const [program, ...args] of calls) await run(program, args);
 }
 
 type ProgramCall = readonly [program: string, ...args: string[]];
@@ -77,8 +97,7 @@ function listStartCommands(place: ServicePlace, file: string): readonly ProgramC
   return [
     ['systemctl', '--user', 'daemon-reload'],
     ['systemctl', '--user', 'enable', unitName],
-    // Starts a new version of a service that runs.
-    ['systemctl', '--user', 'restart', unitName],
+    ['systemctl', '--user', 'start', unitName],
   ];
 }
 

@@ -3,7 +3,7 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { spawnGuarded } from '../up/children/child.ts';
 import type { Children } from '../up/children/children.ts';
-import { findServiceProgram } from '../up/find-service-program.ts';
+import { findServiceProgram } from '../up/service-environment.ts';
 import type { SupervisedChild } from '../up/children/supervised-child.ts';
 import type { LogRelay } from '../logs/log-relay.ts';
 import { findFreePort } from '../up/servers/free-port.ts';

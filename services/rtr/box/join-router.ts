@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createUserKey } from '#shared/broker/connection/user-key.ts';
-import { isLoopback, isSameRouter } from '../up/cluster-addresses.ts';
+import { isLoopback } from '#shared/core/own-addresses.ts';
+import { isSameRouter } from '../up/cluster-addresses.ts';
 import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { BoxError, newLineHint } from './box-error.ts';
 import { readBoxState, writeBoxState, type JoinedBox } from './box-state.ts';

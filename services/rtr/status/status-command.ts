@@ -6,6 +6,7 @@ import type { RunAdminCommand } from '../commands/admin/admin-context.ts';
 import { toConsoleLink } from '../commands/admin-link.ts';
 import type { KeyCommandContext } from '../commands/key-command.ts';
 import { listUsableRouterKeys } from '../commands/setup.ts';
+import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { readParts } from '../up/children/running-children.ts';
 import { findOwnRouter } from '../up/cluster-addresses.ts';
 import { readWorkers } from '../up/read-health.ts';
@@ -37,7 +38,7 @@ export async function printStatus({
 }: StatusParts): Promise<number> {
   const pid = lockHolder(join(folder, 'up.lock'));
   if (pid === undefined) {
-    const sentence = `Model Router is not running here (${folder}). Start it with \`npm start\`, or \`rtr up\`.`;
+    const sentence = `Model Router is not running here (${folder}). Start it with \`${findOwnCommand()} up\`.`;
     print(json ? JSON.stringify({ running: false }) : sentence);
     return notRunningCode;
   }

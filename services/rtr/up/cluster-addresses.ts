@@ -8,6 +8,7 @@ import {
   toLocalNatsUrl,
   toLocalRedisUrl,
 } from './cluster-state.ts';
+import { isLoopback } from '#shared/core/own-addresses.ts';
 import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { UpError } from './up-error.ts';
 
@@ -85,12 +86,6 @@ export function isSameRouter(url: string, otherUrl: string): boolean {
     return `${protocol}//${isLoopback(address) ? 'localhost' : hostname}:${port}`;
   });
   return first === second;
-}
-
-/** Whether an address belongs to the loopback interface, so that only this machine can answer at it. */
-export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /** Returns the address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { ownCredentialFile } from '#shared/broker/authority/own-credentials.ts';
+import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import type { Environment } from '#shared/core/load-config.ts';
 import type { NatsAccess, Servers } from './servers/start-servers.ts';
 
@@ -62,4 +64,14 @@ function buildNatsEnvironment(role: Role, { folder, webSocketUrl }: NatsAccess):
       NATS_RELAY_URL_FILE: undefined,
     }),
   };
+}
+
+/**
+ * Returns the file of a service's program: in a checkout its source, in an installed package the built one, because Node strips no types
+ * below `node_modules`.
+ * @param root folder of the project
+ * @param service such as `gpu-worker`
+ */
+export function findServiceProgram(root: string, service: string): string {
+  return isInstalledPackage(root) ? join(root, 'dist', `${service}.mjs`) : join(root, 'services', service, 'main.ts');
 }

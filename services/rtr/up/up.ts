@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readCertificates, type Environment } from '#shared/core/load-config.ts';
 import { Releases } from '#shared/core/release.ts';
+import { isInstalledPackage } from '#shared/core/installed-package.mjs';
 import { takeLock } from '#shared/core/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
 import { Children } from './children/children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
-import { findServiceProgram } from './find-service-program.ts';
 import { EngineWorkers } from './workers/engine-workers.ts';
 import { findLocalEngines, listsModels, listNamedEngines } from './workers/find-engines.ts';
 import { findOwnCommand } from '../client/lib/own-command.mjs';
 import { toFolderError, UpError } from './up-error.ts';
+import { packagesLock } from '../bootstrap/running-cluster.mjs';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './servers/free-port.ts';
 import { toLocalUrl } from './cluster-addresses.ts';
@@ -20,7 +21,7 @@ import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './children/running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './children/child.ts';
-import { buildServiceEnvironment, type ServiceName } from './service-environment.ts';
+import { buildServiceEnvironment, findServiceProgram, type ServiceName } from './service-environment.ts';
 import { startServers } from './servers/start-servers.ts';
 import { describeExposure } from './tls/exposure.ts';
 import { prepareTlsFolder } from './tls/prepare-tls-folder.ts';
@@ -83,6 +84,7 @@ export async function up(options: UpOptions): Promise<void> {
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
   const { config, isExposed, environment, root, folder, plan, logs, say, buildPages, stop, kill } = options;
   await lockFolder(folder, releases);
+  if (!isInstalledPackage(root)) lockPackages(root, folder, releases);
   await requireFreePort(config);
 
   const children = new Children(folder, logs);
@@ -221,6 +223,12 @@ async function lockFolder(folder: string, releases: Releases): Promise<void> {
     lock.release();
   });
   await endLeftovers(folder);
+}
+
+/** Keeps the packages of a checkout from being replaced while the cluster runs on them. */
+function lockPackages(root: string, folder: string, releases: Releases): void {
+  const lock = takeLock(packagesLock(root, folder));
+  if ('release' in lock) releases.add('lock of the packages', () => lock.release());
 }
 
 function takeUpLock(folder: string): ReturnType<typeof takeLock> {

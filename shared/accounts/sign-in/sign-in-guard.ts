@@ -22,7 +22,7 @@ const maxAtAccount = 50;
 const maxFromAddress = 100;
 
 /** Maximum of refused invitations of boxes in a window from one network address. */
-const maxJoinsFromAddress = 30;
+const maxBoxTriesFromAddress = 30;
 
 const windowMs = 15 * 60_000;
 const maxWaitMs = 3_600_000;
@@ -44,6 +44,9 @@ export interface Allowance {
   /** Whether this try began a refusal that gets an entry in the audit trail. The first ten refusals of an hour do. */
   isNews: boolean;
 }
+
+/** What a box tries. Each kind is counted on its own, so that boxes that leave do not keep others from joining. */
+export type BoxTry = 'join' | 'leave';
 
 /** What tries are counted for, by its name in Redis. */
 interface Subject {
@@ -76,13 +79,21 @@ export class SignInGuard {
   }
 
   /**
-   * Counts an invitation of a box that was refused to a network address.
-   * @returns how long the address has to wait, if it has been refused more often than the maximum
+   * Counts a request of a box, to join or to leave, for its network address.
+   * @returns how long the address has to wait, if it has made more such requests than the maximum
    * @throws RouterError `store_unavailable`
    */
-  async takeJoin(address: string): Promise<Pick<Allowance, 'waitMs'>> {
-    const name = this.#names.signIns(`join:from:${toAddressGroup(address)}`);
-    return this.#take([{ name, maxTries: maxJoinsFromAddress }], this.#names.signIns('join:refusals'));
+  async takeBoxTry(address: string, kind: BoxTry): Promise<Pick<Allowance, 'waitMs'>> {
+    return this.#take([this.#boxSubject(address, kind)], this.#names.signIns(`${kind}:refusals`));
+  }
+
+  /** Removes a request of a box from the counts, because it was right. */
+  async withdrawBoxTry(address: string, kind: BoxTry): Promise<void> {
+    await returnAttempt.run(this.#redis, { keys: [this.#boxSubject(address, kind).name], args: { succeeded: false } });
+  }
+
+  #boxSubject(address: string, kind: BoxTry): Subject {
+    return { name: this.#names.signIns(`${kind}:from:${toAddressGroup(address)}`), maxTries: maxBoxTriesFromAddress };
   }
 
   /** Removes a successful try from the counts, and all earlier tries at the account from this address or this browser. */

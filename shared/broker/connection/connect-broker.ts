@@ -264,10 +264,16 @@ export async function connectBroker({
  */
 const revokedPattern = /^(User Authentication|Credentials) Revoked$/i;
 
+/**
+ * The message of a server that has waited too long for the credential, because a side was overloaded. The library has the same error class
+ * for it as for a refused credential.
+ */
+const slowLoginPattern = /authentication timeout/i;
+
 /** Whether a connection failed or ended because the broker refuses the credential. */
 export function isCredentialRefusal(error: unknown): boolean {
   return (
-    error instanceof AuthorizationError ||
+    (error instanceof AuthorizationError && !slowLoginPattern.test(error.message)) ||
     error instanceof UserAuthenticationExpiredError ||
     (error instanceof errors.ProtocolError && revokedPattern.test(error.message))
   );

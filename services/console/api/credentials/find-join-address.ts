@@ -1,4 +1,4 @@
-import { listExternalAddresses } from '#shared/core/external-addresses.ts';
+import { isLoopback, listExternalAddresses } from '#shared/core/own-addresses.ts';
 import { resolveRouterAddress, type AddressedRequest } from '#shared/core/router-address.ts';
 
 export interface RouterListening {
@@ -7,6 +7,13 @@ export interface RouterListening {
   host: string;
   /** Whether the router itself answers HTTPS. */
   hasTls: boolean;
+}
+
+/** The origin at which another machine most likely reaches a router. */
+export interface JoinAddress {
+  address: string;
+  /** Whether it is the first address that the router's machine sees itself at, so that others may reach it at another one. */
+  isGuess: boolean;
 }
 
 /**
@@ -20,16 +27,13 @@ export function findJoinAddress(
   request: AddressedRequest,
   port: number,
   listAddresses: () => readonly string[] = listExternalAddresses,
-): string {
-  if (publicUrl !== undefined) return new URL(publicUrl).origin;
+): JoinAddress {
+  if (publicUrl !== undefined) return { address: new URL(publicUrl).origin, isGuess: false };
   const requested = new URL(resolveRouterAddress(request, undefined));
   if (hasTls) requested.protocol = 'https:';
-  if (!isLoopback(requested.hostname)) return requested.origin;
-  const listening = ['0.0.0.0', '::'].includes(host) ? listAddresses()[0] : host;
-  if (listening === undefined || isLoopback(listening)) return `http://127.0.0.1:${port}`;
-  return `${hasTls ? 'https' : 'http'}://${listening.includes(':') ? `[${listening}]` : listening}:${port}`;
-}
-
-export function isLoopback(host: string): boolean {
-  return /^(?:127\.|localhost$|\[?::1\]?$)/.test(host);
+  if (!isLoopback(requested.origin)) return { address: requested.origin, isGuess: false };
+  const isGuess = ['0.0.0.0', '::'].includes(host);
+  const listening = isGuess ? (listAddresses()[0] ?? '127.0.0.1') : host;
+  const address = `http${hasTls ? 's' : ''}://${listening.includes(':') ? `[${listening}]` : listening}:${port}`;
+  return isLoopback(address) ? { address: `http://127.0.0.1:${port}`, isGuess: false } : { address, isGuess };
 }

@@ -2,15 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { listRedisHosts } from '#shared/store/redis/redis-options.ts';
+import { isLoopback } from '#shared/core/own-addresses.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
-import {
-  findClusterAddresses,
-  isLoopback,
-  isSameRouter,
-  findOwnRouter,
-  findStartedRouter,
-} from '../../up/cluster-addresses.ts';
+import { findClusterAddresses, isSameRouter, findOwnRouter, findStartedRouter } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import { toLocalFileError } from '../client/client-context.ts';
 import { withRedis } from '../with-redis.ts';

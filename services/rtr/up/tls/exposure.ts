@@ -1,5 +1,4 @@
-import { listExternalAddresses } from '#shared/core/external-addresses.ts';
-import { isLoopback } from '../cluster-addresses.ts';
+import { isLoopback, listExternalAddresses } from '#shared/core/own-addresses.ts';
 
 /** The parts of the settings that say where a router listens. */
 interface Listening {

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { listExternalAddresses } from '#shared/core/external-addresses.ts';
+import { listExternalAddresses } from '#shared/core/own-addresses.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { listTlsFiles } from '#shared/core/tls/tls-folder.ts';
 
 /**
- * Makes a self-signed certificate in a folder that has none, for the names and addresses that this machine has now. An existing one stays, because boxes trust it alone.
+ * Makes a self-signed certificate in a folder that has none, for the names and addresses that this machine has now. An existing one
+ * stays, because boxes trust it alone.
  * @throws the system's error if the folder cannot be written
  */
 export async function prepareTlsFolder(folder: string, now: Date): Promise<void> {

@@ -2,18 +2,19 @@ import { expect, it } from 'vitest';
 import { findJoinAddress } from '#services/console/api/credentials/find-join-address.ts';
 
 const at = (host: string, protocol = 'http') => ({ protocol, get: () => host });
-const find = (
+const findAddress = (
   listening: { publicUrl?: string; host: string; hasTls?: boolean },
   requestHost: string,
   protocol = 'http',
   addresses = ['192.168.1.5', '10.1.1.1'],
-): string =>
+) =>
   findJoinAddress(
     { publicUrl: undefined, hasTls: false, ...listening },
     at(requestHost, protocol),
     8484,
     () => addresses,
   );
+const find = (...of: Parameters<typeof findAddress>): string => findAddress(...of).address;
 
 it('a machine reaches the router at PUBLIC_URL, whatever the request says', () => {
   const publicUrl = 'https://llm.example.com/';
@@ -37,4 +38,11 @@ it('a machine reaches the router at an address of its interfaces, if it listens 
     for (const host of ['127.0.0.1', 'localhost', '::1'])
       expect(find({ host, hasTls: true }, loopback)).toBe('http://127.0.0.1:8484');
   }
+});
+
+it('only an address that the router has chosen of several is a guess', () => {
+  expect(findAddress({ host: '0.0.0.0' }, 'localhost:8484').isGuess).toBe(true);
+  expect(findAddress({ host: '0.0.0.0' }, '192.168.7.7:9000').isGuess).toBe(false);
+  expect(findAddress({ host: '10.0.0.7' }, 'localhost:8484').isGuess).toBe(false);
+  expect(findAddress({ host: '0.0.0.0' }, 'localhost:8484', 'http', []).isGuess).toBe(false);
 });

@@ -229,6 +229,16 @@ describe('a box that leaves', () => {
     expect(await actions()).toEqual(['credential.leave', 'credential.join', 'credential.join']);
   });
 
+  it('leaves however many others of its network have left or were refused to join', async () => {
+    const { ask, invite, leave } = await open();
+    for (let tries = 0; tries < 31; tries++) await ask('A'.repeat(43), newKey());
+    for (let count = 0; count < 31; count++) {
+      const box = createUser();
+      await ask((await invite({ name: `box-${count}` })).secret, box.getPublicKey());
+      expect((await leave(`box-${count}`, box)).status).toBe(204);
+    }
+  });
+
   it('is refused with a damaged signature, and after thirty requests from its address', async () => {
     const { ask, invite, leave, send, folder } = await open();
     const joe = createUser();

@@ -4,7 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { installBoxService, removeBoxService, type ServicePlace } from '#services/rtr/box/box-service.ts';
+import {
+  installBoxService,
+  pauseBoxService,
+  removeBoxService,
+  type ServicePlace,
+} from '#services/rtr/box/box-service.ts';
 import { makeLasting } from '#services/rtr/box/lasting-program.ts';
 import { formatLaunchdAgent, formatSystemdUnit } from '#services/rtr/box/service-file.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
@@ -33,7 +38,7 @@ describe('the service of a box', () => {
     expect(calls).toEqual([
       'systemctl --user daemon-reload',
       'systemctl --user enable model-router-box.service',
-      'systemctl --user restart model-router-box.service',
+      'systemctl --user start model-router-box.service',
     ]);
     expect(await removeBoxService(place)).toBe(true);
     expect(calls.slice(3)).toEqual([
@@ -52,6 +57,25 @@ describe('the service of a box', () => {
     await removeBoxService(place);
     expect(calls).toEqual([`launchctl bootstrap gui/501 ${file}`, 'launchctl bootout gui/501/model-router.box']);
     expect(existsSync(file)).toBe(false);
+  });
+
+  it.each([
+    ['linux', '.config/systemd/user/model-router-box.service', 'start'],
+    ['darwin', 'Library/LaunchAgents/model-router.box.plist', 'bootstrap'],
+  ])('is stopped before another version takes its place on %s, and goes on as it was if that fails', async (...row) => {
+    const [platform, path, start] = row;
+    const { place, calls, home } = createPlace(platform);
+    expect(await pauseBoxService(place)).toBeUndefined();
+    await installBoxService(place, facts);
+    const earlier = readFileSync(join(home, path), 'utf8');
+    calls.length = 0;
+    const resume = await pauseBoxService(place);
+    expect(calls).toEqual([expect.stringMatching(/disable --now|bootout/)]);
+    const refusing = { ...place, run: () => Promise.reject(new Error('Failed to connect to bus')) };
+    await expect(installBoxService(refusing, { ...facts, name: 'other' })).rejects.toThrow(errorWith('no_service'));
+    expect(readFileSync(join(home, path), 'utf8')).toBe(earlier);
+    await resume?.();
+    expect(calls.at(-1)).toContain(` ${start} `);
   });
 
   it('is replaced by a sentence where there is no service manager, or it refuses', async () => {

@@ -27,6 +27,22 @@ function hear(broker: Broker, subject: string): string[] {
 }
 
 describe('the connection to the broker', () => {
+  it('is tried again after a server that was too slow to read the credential', async () => {
+    let tries = 0;
+    const server = createServer((socket) => {
+      tries += 1;
+      const answer = tries === 1 ? "-ERR 'Authentication Timeout'\r\n" : 'PONG\r\n';
+      socket.on('error', () => undefined);
+      socket.on('data', () => (tries === 1 ? socket.end(answer) : socket.write(answer)));
+      socket.write(`INFO ${JSON.stringify({ server_id: 'x', version: '2.10.0', max_payload: 1_048_576 })}\r\n`);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    await connect(`nats://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(tries).toBe(2);
+  });
+
   it('delivers further messages after a handler threw', async () => {
     const broker = await connect(inject('natsUrl'));
     const received: string[] = [];

@@ -51,8 +51,8 @@ function AddInFolder() {
   );
   return (
     <AddInTerminal code={folderCommand} below={elsewhere}>
-      This router signs in to NATS without a credential, and so do its workers. Run this on its machine, in a checkout
-      in the folder where it was started. The engine may be on another machine:
+      This router signs in to NATS without a credential, and so do its workers. Run this on its machine; in a checkout,
+      with <code>npx rtr</code> in its folder. The engine may be on another machine:
     </AddInTerminal>
   );
 }

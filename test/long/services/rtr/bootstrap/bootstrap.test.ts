@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from '#shared/core/process-identity.mjs';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
+import { packagesLock } from '#services/rtr/bootstrap/running-cluster.mjs';
 import { takeLock } from '#shared/core/take-lock.mjs';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/processes/run-command.ts';
@@ -188,8 +189,11 @@ describe('the bootstrap', () => {
     expect(await rtr().ended).toBe(5);
   });
 
-  it('refuses to replace the dependencies of a running cluster', async () => {
-    const held = takeLock(join(root, '.rtr/up.lock'));
+  it.each([
+    ['here', () => join(root, '.rtr/up.lock')],
+    ['in another data folder', () => packagesLock(root, '/srv/router')],
+  ])('refuses to replace the dependencies of a cluster that runs %s', async (_, findLock) => {
+    const held = takeLock(findLock());
     const run = rtr();
     expect(await run.ended).toBe(1);
     expect(run.err).toContain(`a cluster (process ${process.pid}) runs on the installed ones`);
