@@ -56,7 +56,8 @@ export async function releaseImages(folder: string, version: string): Promise<st
 
 /** Starts a part that needs nothing else, until its own health check passes. */
 async function tryPart(image: string): Promise<void> {
-  await withContainer([image, 'demo-engine'], async (container) => {
+  const settings = ['--env', 'PORT=8000', '--env', 'HEALTH_URL=http://127.0.0.1:8000/health'];
+  await withContainer([...settings, image, 'demo-engine'], async (container) => {
     const format = ['--format', '{{.State.Health.Status}}'];
     await until(async () => (await runTool('docker', ['inspect', container, ...format])) === 'healthy', startMs);
   });
